@@ -1,0 +1,1 @@
+//! Number semantics: rounding, conversion, saturation, NaN rules, transcendental functions.

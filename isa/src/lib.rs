@@ -1,0 +1,5 @@
+//! What programs are: the `.pto` text, the instruction tables, the tile operations and their
+//! microcode, and the executor that turns a module into values and an issue stream.
+#![deny(missing_docs)]
+
+pub mod text;

@@ -1,0 +1,1 @@
+//! Listeners of a timeline: reports and trace dumps.
