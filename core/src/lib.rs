@@ -6,6 +6,11 @@
 //! catalogue when a target is loaded.
 #![deny(missing_docs)]
 
+pub mod access;
+pub mod catalogue;
 pub mod diag;
 pub mod dtype;
+pub mod mask;
 pub mod num;
+pub mod state;
+pub mod stream;
