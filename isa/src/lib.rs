@@ -2,4 +2,8 @@
 //! microcode, and the executor that turns a module into values and an issue stream.
 #![deny(missing_docs)]
 
+pub mod families;
+pub mod instr;
+pub mod machine;
+pub mod table;
 pub mod text;
