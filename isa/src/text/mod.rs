@@ -1,1 +1,10 @@
 //! Lexer, parser, AST and printer of `.pto`.
+//!
+//! One grammar reads every op, known or not: this module holds no op tables.
+
+mod access;
+mod ast;
+mod types;
+
+pub use ast::*;
+pub use types::*;
