@@ -7,3 +7,4 @@ pub mod instr;
 pub mod machine;
 pub mod table;
 pub mod text;
+pub mod tile;

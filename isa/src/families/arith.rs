@@ -7,7 +7,7 @@ use ptoemu_core::dtype::DType;
 pub fn add(t: DType, d: &mut Repeat, a: &Repeat, b: &Repeat) {
     if t == DType::F32 {
         for (d, (a, b)) in
-            d.lanes_mut::<f32>().iter_mut().zip(a.lanes().iter().zip(b.lanes::<f32>()))
+            d.lanes_mut::<f32>().iter_mut().zip(a.lanes::<f32>().iter().zip(b.lanes::<f32>()))
         {
             *d = *a + *b;
         }

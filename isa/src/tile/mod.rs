@@ -1,0 +1,71 @@
+//! Tile operations: legality, meaning and microcode, one short file each or per family where only
+//! the operator differs.
+
+use ptoemu_core::dtype::DType;
+
+/// Memory a tile lives in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Loc {
+    Vec,
+    Mat,
+    Left,
+    Right,
+    Acc,
+    Bias,
+    Scaling,
+}
+
+/// Order of elements in a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Layout {
+    RowMajor,
+    ColMajor,
+}
+
+/// A tile at a UB address, with its valid region resolved to numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Name shown in messages: the value's name in the program.
+    pub name: String,
+    /// Memory.
+    pub loc: Loc,
+    /// Element type.
+    pub dtype: DType,
+    /// Physical rows.
+    pub rows: u32,
+    /// Physical columns.
+    pub cols: u32,
+    /// Valid rows.
+    pub valid_rows: u32,
+    /// Valid columns.
+    pub valid_cols: u32,
+    /// Valid rows known at compile time (some fast paths need static sizes).
+    pub static_rows: bool,
+    /// Valid columns known at compile time.
+    pub static_cols: bool,
+    /// `blayout`.
+    pub layout: Layout,
+    /// `slayout` other than `none_box`: a fractal tile.
+    pub fractal: bool,
+    /// Pad value: 0 null, 1 zero, 2 max, 3 min.
+    pub pad: u8,
+    /// First byte in UB.
+    pub addr: u64,
+}
+
+impl Tile {
+    /// Physical size in bytes.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.cols) * self.dtype.size() as u64
+    }
+
+    /// Elements from one row to the next: `cols`, or 1 for a col-major tile.
+    pub fn row_stride(&self) -> u32 {
+        match self.layout {
+            Layout::RowMajor => self.cols,
+            Layout::ColMajor => 1,
+        }
+    }
+}
