@@ -1,1 +1,0 @@
-//! Number semantics: rounding, conversion, saturation, NaN rules, transcendental functions.
