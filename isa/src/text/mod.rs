@@ -4,7 +4,11 @@
 
 mod access;
 mod ast;
+mod lexer;
+mod names;
+mod parse;
 mod types;
 
 pub use ast::*;
+pub use parse::parse;
 pub use types::*;
