@@ -195,6 +195,23 @@ impl Op {
     }
 }
 
+impl Op {
+    /// Visits this op, then those in its regions, in source order.
+    pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
+        visit(self);
+        self.regions.iter().for_each(|r| r.walk(visit));
+    }
+}
+
+impl Region {
+    /// Visits the ops of the region and of the regions inside, in source order.
+    pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
+        for block in &self.blocks {
+            block.ops.iter().for_each(|op| op.walk(visit));
+        }
+    }
+}
+
 impl File {
     /// All functions, also those in nested modules, with the innermost module around each.
     pub fn funcs(&self) -> Vec<(Option<&Module>, &Func)> {

@@ -334,4 +334,6 @@ pub struct TypeMark {
     pub word: Ident,
     /// Number of types in the parentheses behind it, if it has any: `src_layout(i64)`.
     pub group: Option<usize>,
+    /// The next type follows without a comma: `shape i64`.
+    pub joined: bool,
 }

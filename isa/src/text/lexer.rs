@@ -125,7 +125,7 @@ impl<'a> Lexer<'a> {
                 self.skip_while(id_byte);
                 Tok::Ident
             }
-            0x21..=0x7e => {
+            b if b.is_ascii_graphic() => {
                 self.pos += 1;
                 Tok::Punct(b)
             }

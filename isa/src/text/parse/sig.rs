@@ -59,16 +59,15 @@ impl Parser<'_> {
         let t = self.bump();
         let word = self.ident_of(t);
         let before = sig.operands.len();
-        let mut group = None;
+        let mut mark = TypeMark { before, word, group: None, joined: false };
         if self.at(b'(') {
             self.paren_types(&mut sig.operands)?;
-            group = Some(sig.operands.len() - before);
+            mark.group = Some(sig.operands.len() - before);
         } else if self.type_follows() {
             sig.operands.push(self.ty()?);
-            sig.marks.push(TypeMark { before, word, group });
-            return Ok(());
+            mark.joined = true;
         }
-        sig.marks.push(TypeMark { before, word, group });
+        sig.marks.push(mark);
         Ok(())
     }
 
