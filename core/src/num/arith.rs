@@ -67,9 +67,9 @@ pub fn arith_f32(op: Arith, a: &[f32], b: &[f32], dst: &mut [f32]) {
 /// the second rounding gives the correctly rounded result of all four operations.
 pub fn arith_f16(op: Arith, a: &[u16], b: &[u16], dst: &mut [u16], overflow: Overflow) {
     match op {
-        Arith::Add => zip2(a, b, dst, |a, b| via_f32_f16(a, b, |a, b| a + b)),
+        Arith::Add => zip2(a, b, dst, sum1_f16),
         Arith::Sub => zip2(a, b, dst, |a, b| via_f32_f16(a, b, |a, b| a - b)),
-        Arith::Mul => zip2(a, b, dst, |a, b| via_f32_f16(a, b, |a, b| a * b)),
+        Arith::Mul => zip2(a, b, dst, mul1_f16),
         Arith::Div => zip2(a, b, dst, |a, b| via_f32_f16(a, b, |a, b| a / b)),
     }
     if overflow == Overflow::Saturate {
@@ -80,9 +80,9 @@ pub fn arith_f16(op: Arith, a: &[u16], b: &[u16], dst: &mut [u16], overflow: Ove
 /// bf16 lanes: one f32 operation, then one rounding to bf16.
 pub fn arith_bf16(op: Arith, a: &[u16], b: &[u16], dst: &mut [u16], overflow: Overflow) {
     match op {
-        Arith::Add => zip2(a, b, dst, |a, b| via_f32_bf16(a, b, |a, b| a + b)),
+        Arith::Add => zip2(a, b, dst, sum1_bf16),
         Arith::Sub => zip2(a, b, dst, |a, b| via_f32_bf16(a, b, |a, b| a - b)),
-        Arith::Mul => zip2(a, b, dst, |a, b| via_f32_bf16(a, b, |a, b| a * b)),
+        Arith::Mul => zip2(a, b, dst, mul1_bf16),
         Arith::Div => zip2(a, b, dst, |a, b| via_f32_bf16(a, b, |a, b| a / b)),
     }
     if overflow == Overflow::Saturate {
@@ -92,20 +92,66 @@ pub fn arith_bf16(op: Arith, a: &[u16], b: &[u16], dst: &mut [u16], overflow: Ov
 
 #[inline(always)]
 fn via_f32_f16(a: u16, b: u16, f: impl Fn(f32, f32) -> f32) -> u16 {
-    let (a, b) = (f16::to_f32(a), f16::to_f32(b));
-    f16::from_f32(settle(a, b, f(a, b)))
+    settle16::<{ f16::INF }>(a, b, f16::from_f32(f(f16::to_f32(a), f16::to_f32(b))))
 }
 
 #[inline(always)]
 fn via_f32_bf16(a: u16, b: u16, f: impl Fn(f32, f32) -> f32) -> u16 {
-    let (a, b) = (bf16::to_f32(a), bf16::to_f32(b));
-    bf16::from_f32(settle(a, b, f(a, b)))
+    settle16::<{ bf16::INF }>(a, b, bf16::from_f32(f(bf16::to_f32(a), bf16::to_f32(b))))
+}
+
+/// Signed compare: SSE2 has no unsigned one.
+#[inline(always)]
+const fn nan16<const INF: u16>(x: u16) -> bool {
+    (x & 0x7FFF) as i16 > INF as i16
+}
+
+/// The topmost fraction bit: half of INF's lowest set bit.
+const fn quiet16<const INF: u16>() -> u16 {
+    (INF & INF.wrapping_neg()) >> 1
+}
+
+/// [`settle`] for a 16-bit format with this +INF: eight lanes to a register instead of four.
+#[inline(always)]
+pub(super) fn settle16<const INF: u16>(a: u16, b: u16, r: u16) -> u16 {
+    let generated = if nan16::<INF>(r) { INF | quiet16::<INF>() } else { r };
+    first_nan16::<INF>(a, first_nan16::<INF>(b, generated))
+}
+
+/// `a` quieted when it is a NaN, else `r`.
+#[inline(always)]
+pub(super) fn first_nan16<const INF: u16>(a: u16, r: u16) -> u16 {
+    if nan16::<INF>(a) { a | quiet16::<INF>() } else { r }
+}
+
+/// a + b in f16, INF and NaN kept.
+#[inline(always)]
+pub(super) fn sum1_f16(a: u16, b: u16) -> u16 {
+    via_f32_f16(a, b, |a, b| a + b)
+}
+
+/// a * b in f16, INF and NaN kept.
+#[inline(always)]
+pub(super) fn mul1_f16(a: u16, b: u16) -> u16 {
+    via_f32_f16(a, b, |a, b| a * b)
+}
+
+/// a + b in bf16, INF and NaN kept.
+#[inline(always)]
+pub(super) fn sum1_bf16(a: u16, b: u16) -> u16 {
+    via_f32_bf16(a, b, |a, b| a + b)
+}
+
+/// a * b in bf16, INF and NaN kept.
+#[inline(always)]
+pub(super) fn mul1_bf16(a: u16, b: u16) -> u16 {
+    via_f32_bf16(a, b, |a, b| a * b)
 }
 
 /// Sum of two f16, for reduction trees.
 #[inline]
 pub fn add1_f16(a: u16, b: u16, overflow: Overflow) -> u16 {
-    let r = via_f32_f16(a, b, |a, b| a + b);
+    let r = sum1_f16(a, b);
     if overflow == Overflow::Saturate { f16::saturate(r) } else { r }
 }
 

@@ -1,6 +1,7 @@
 //! Conversion between element types: exact in every rounding mode, with both saturation rules.
 
 use super::float::{BF16, F16, F32, Format, Num, pack, unpack};
+use super::integral::{CHUNK, round_all, to_ints};
 use super::mode::{Narrow, NumMode, Overflow};
 use super::round::{Round, round_shift};
 use super::{bf16, f16};
@@ -139,18 +140,21 @@ impl Conversion {
 
     /// Converts dense little-endian elements; stops at the shorter side.
     pub fn lanes(&self, src: &[u8], dst: &mut [u8]) {
-        use DType::{BF16, F16, F32, I16, I32};
+        // The common pairs have loops that vectorise; the rest is exact integer code.
+        if !self.lanes_nearest(src, dst) && !self.lanes_staged(src, dst) {
+            self.lanes_exact(src, dst);
+        }
+    }
+
+    /// Pairs that the processor rounds to nearest even or converts exactly.
+    fn lanes_nearest(&self, src: &[u8], dst: &mut [u8]) -> bool {
+        use DType::{BF16, F16, F32, I8, I16, I32, U8};
         let nearest = self.round == Round::NearestEven;
         let keep = self.overflow == Overflow::Keep;
         let clamp = self.narrow == Narrow::Clamp;
-        // The common pairs have loops that vectorise; the rest is exact integer code.
         match (self.from, self.to) {
-            (F16, F32) if keep => {
-                cells(src, dst, |b| f16::to_f32(u16::from_le_bytes(b)).to_le_bytes())
-            }
-            (BF16, F32) if keep => {
-                cells(src, dst, |b| bf16::to_f32(u16::from_le_bytes(b)).to_le_bytes())
-            }
+            (F16, F32) if keep => cells(src, dst, |b| f16::to_f32(half(b)).to_le_bytes()),
+            (BF16, F32) if keep => cells(src, dst, |b| bf16::to_f32(half(b)).to_le_bytes()),
             (F32, F16) if nearest && keep => {
                 cells(src, dst, |b| f16::from_f32(f32::from_le_bytes(b)).to_le_bytes())
             }
@@ -160,14 +164,68 @@ impl Conversion {
             (I32, F32) if nearest => {
                 cells(src, dst, |b| (i32::from_le_bytes(b) as f32).to_le_bytes())
             }
-            (I16, F32) => cells(src, dst, |b| (i16::from_le_bytes(b) as f32).to_le_bytes()),
-            (F32, I32) if self.round == Round::Zero && clamp => {
-                cells(src, dst, |b| (f32::from_le_bytes(b) as i32).to_le_bytes())
-            }
             (F32, I32) if nearest && clamp => {
                 cells(src, dst, |b| nearest_i32(f32::from_le_bytes(b)).to_le_bytes())
             }
-            _ => self.lanes_exact(src, dst),
+            (I16, F32) => cells(src, dst, |b| (half(b) as i16 as f32).to_le_bytes()),
+            (I16, F16) if nearest => {
+                cells(src, dst, |b| f16::from_f32(half(b) as i16 as f32).to_le_bytes())
+            }
+            (I8, F16) => cells(src, dst, |[b]| f16::from_f32(b as i8 as f32).to_le_bytes()),
+            (U8, F16) => cells(src, dst, |[b]| f16::from_f32(b as f32).to_le_bytes()),
+            (I32, I16) if clamp => cells(src, dst, |b| clamp_i16(b).to_le_bytes()),
+            (I32, I16) => cells(src, dst, |[a, b, _, _]| [a, b]),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Pairs with a loop for every rounding mode.
+    fn lanes_staged(&self, src: &[u8], dst: &mut [u8]) -> bool {
+        use DType::{BF16, F16, F32, I8, I16, I32, U8, U16};
+        match (self.from, self.to) {
+            (F32, F16) => narrow_float::<10, 5>(src, dst, self.round, self.overflow),
+            (F32, BF16) => narrow_float::<7, 8>(src, dst, self.round, self.overflow),
+            (F32, F32) => self.lanes_integral(src, dst),
+            (F16 | F32, I8 | U8 | I16 | U16) => self.lanes_to_int(src, dst),
+            (F16, I32) => self.lanes_to_int(src, dst),
+            (F32 | BF16, I32) if self.narrow == Narrow::Clamp => self.lanes_to_int(src, dst),
+            _ => return false,
+        }
+        true
+    }
+
+    /// f16 or f32 to integers of at most 32 bits; low bits only to at most 16, or from f16.
+    fn lanes_to_int(&self, src: &[u8], dst: &mut [u8]) {
+        let (from, to) = (self.from.size(), self.to.size());
+        let int = Int::of(self.to);
+        let (min, max) = (-(int.limit(true) as i64) as i32, int.limit(false) as i32);
+        for (s, d) in src.chunks(CHUNK * from).zip(dst.chunks_mut(CHUNK * to)) {
+            let mut xs = load_f64(self.from, s);
+            round_all(&mut xs, self.round);
+            let ints = to_ints(&xs, self.narrow, min, max);
+            let n = s.len() / from;
+            match to {
+                1 => store(&ints[..n], d, |i| [i as u8]),
+                2 => store(&ints[..n], d, |i| (i as u16).to_le_bytes()),
+                _ => store(&ints[..n], d, |i| i.to_le_bytes()),
+            }
+        }
+    }
+
+    fn lanes_integral(&self, src: &[u8], dst: &mut [u8]) {
+        for (s, d) in src.chunks(CHUNK * 4).zip(dst.chunks_mut(CHUNK * 4)) {
+            let mut xs = load_f64(DType::F32, s);
+            round_all(&mut xs, self.round);
+            let n = s.len() / 4;
+            // Back from f64 exactly; the source supplies the pattern of a NaN.
+            store(&xs[..n], d, |x| (x as f32).to_le_bytes());
+            for (d, s) in d.as_chunks_mut::<4>().0.iter_mut().zip(s.as_chunks::<4>().0) {
+                let bits = u32::from_le_bytes(*s);
+                if bits & 0x7FFF_FFFF > 0x7F80_0000 {
+                    *d = (bits | 0x0040_0000).to_le_bytes();
+                }
+            }
         }
     }
 
@@ -182,6 +240,16 @@ impl Conversion {
     }
 }
 
+#[inline(always)]
+fn half(b: [u8; 2]) -> u16 {
+    u16::from_le_bytes(b)
+}
+
+#[inline(always)]
+fn clamp_i16(b: [u8; 4]) -> i16 {
+    i32::from_le_bytes(b).clamp(i16::MIN as i32, i16::MAX as i32) as i16
+}
+
 /// Nearest even, clamped, NaN to 0: the adder of f64 rounds at its unit bit.
 #[inline(always)]
 fn nearest_i32(x: f32) -> i32 {
@@ -189,6 +257,55 @@ fn nearest_i32(x: f32) -> i32 {
     let low = if x > i32::MIN as f64 { x } else { i32::MIN as f64 };
     let bounded = if low < i32::MAX as f64 { low } else { i32::MAX as f64 };
     (bounded + 6755399441055744.0).to_bits() as i32
+}
+
+/// A chunk of float elements as f64, zero behind the last one.
+fn load_f64(t: DType, src: &[u8]) -> [f64; CHUNK] {
+    let mut xs = [0.0; CHUNK];
+    match t {
+        DType::F16 => fill(&mut xs, src, |b| f16::to_f32(u16::from_le_bytes(b))),
+        DType::BF16 => fill(&mut xs, src, |b| bf16::to_f32(u16::from_le_bytes(b))),
+        _ => fill(&mut xs, src, f32::from_le_bytes),
+    }
+    xs
+}
+
+#[inline(always)]
+fn fill<const A: usize>(xs: &mut [f64; CHUNK], src: &[u8], f: impl Fn([u8; A]) -> f32) {
+    for (x, b) in xs.iter_mut().zip(src.as_chunks::<A>().0) {
+        *x = f(*b) as f64;
+    }
+}
+
+/// f32 to a 16-bit format, one loop per mode.
+fn narrow_float<const FRACTION: u32, const EXPONENT: u32>(
+    src: &[u8],
+    dst: &mut [u8],
+    round: Round,
+    overflow: Overflow,
+) {
+    let f = Format { fraction: FRACTION, exponent: EXPONENT };
+    let run = |src: &[u8], dst: &mut [u8], round: Round| {
+        cells(src, dst, |b: [u8; 4]| {
+            let n = unpack(F32, u32::from_le_bytes(b) as u64);
+            (pack(f, n, round, overflow) as u16).to_le_bytes()
+        })
+    };
+    match round {
+        Round::NearestEven => run(src, dst, Round::NearestEven),
+        Round::NearestAway => run(src, dst, Round::NearestAway),
+        Round::Floor => run(src, dst, Round::Floor),
+        Round::Ceil => run(src, dst, Round::Ceil),
+        Round::Zero => run(src, dst, Round::Zero),
+        Round::Odd => run(src, dst, Round::Odd),
+    }
+}
+
+#[inline(always)]
+fn store<T: Copy, const B: usize>(src: &[T], dst: &mut [u8], f: impl Fn(T) -> [u8; B]) {
+    for (d, &s) in dst.as_chunks_mut::<B>().0.iter_mut().zip(src) {
+        *d = f(s);
+    }
 }
 
 #[inline(always)]

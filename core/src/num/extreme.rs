@@ -33,8 +33,8 @@ fn pick16<const INF: i16, const MAX: bool, const NUM: bool>(a: u16, b: u16) -> u
     let (x, y) = (a as i16, b as i16);
     let (kx, ky) = (key16(x), key16(y));
     let k = if MAX { kx.max(ky) } else { kx.min(ky) };
-    // The quiet bit is half of the last fraction step below INF's neighbour.
-    let quiet: i16 = if INF == 0x7C00 { 0x200 } else { 0x40 };
+    // The quiet bit is the topmost fraction bit: half of INF's lowest set bit.
+    let quiet = (INF & INF.wrapping_neg()) >> 1;
     let (nan_x, nan_y) = (x & 0x7FFF > INF, y & 0x7FFF > INF);
     let best = key16(k);
     let r = if NUM {

@@ -3,10 +3,10 @@
 //! The product of two f32 is exact in f64. The sum is rounded to odd in f64, which keeps enough
 //! information for one correct rounding to any narrower format.
 
-use super::arith::{NAN_F32, QUIET_F32, each, settle};
-use super::float::{BF16, F64, pack, unpack};
+use super::arith::{NAN_F32, QUIET_F32, each, first_nan16, settle, settle16};
+use super::arith::{mul1_bf16, mul1_f16, sum1_bf16, sum1_f16};
+use super::float::bf16_from_f64;
 use super::mode::{Fusion, Overflow};
-use super::round::Round;
 use super::{bf16, f16};
 
 /// `a * b + c` of f32 values, rounded to odd in f64. INF and NaN follow IEEE.
@@ -25,13 +25,18 @@ fn sum_to_odd(a: f32, b: f32, c: f32) -> f64 {
     f64::from_bits(s.to_bits().wrapping_add(step))
 }
 
-/// f64 to f32 by truncation, last bit set when inexact; the value is normal in f32 or zero.
+/// `a * b + c` of f16 values, rounded to odd in f32: the product has 22 bits and everything is a
+/// multiple of 2^-48 below 2^33, so f32 neither overflows nor underflows.
 #[inline(always)]
-fn narrow_to_odd(x: f64) -> f32 {
-    const LOW: u64 = (1 << 29) - 1;
-    let bits = x.to_bits();
-    let sticky = ((bits & LOW) + LOW) & (LOW + 1);
-    f64::from_bits((bits | sticky) & !LOW) as f32
+fn sum_to_odd_f16(a: f32, b: f32, c: f32) -> f32 {
+    let p = a * b;
+    let s = p + c;
+    let v = s - p;
+    let err = (p - (s - v)) + (c - v);
+    let inexact = if (err < 0.0) | (err > 0.0) { !s.to_bits() & 1 } else { 0 };
+    let away = 1 ^ (err.to_bits() ^ s.to_bits()) >> 31;
+    let step = (inexact << 1 & away << 1).wrapping_sub(inexact);
+    f32::from_bits(s.to_bits().wrapping_add(step))
 }
 
 /// NaN rule of a multiply-add: first NaN of a, b, c, else the canonical NaN.
@@ -51,17 +56,21 @@ pub fn fma1_f32(a: f32, b: f32, c: f32) -> f32 {
 
 #[inline(always)]
 fn fma1_f16(a: u16, b: u16, c: u16) -> u16 {
-    let (a, b, c) = (f16::to_f32(a), f16::to_f32(b), f16::to_f32(c));
-    // A result is a multiple of 2^-48 below 2^33 (or INF, NaN): never an f32 subnormal.
-    f16::from_f32(settle3(a, b, c, narrow_to_odd(sum_to_odd(a, b, c))))
+    let s = sum_to_odd_f16(f16::to_f32(a), f16::to_f32(b), f16::to_f32(c));
+    settle16_3::<{ f16::INF }>(a, b, c, f16::from_f32(s))
 }
 
 #[inline(always)]
 fn fma1_bf16(a: u16, b: u16, c: u16) -> u16 {
-    let (a, b, c) = (bf16::to_f32(a), bf16::to_f32(b), bf16::to_f32(c));
-    let s = sum_to_odd(a, b, c);
-    let r = pack(BF16, unpack(F64, s.to_bits()), Round::NearestEven, Overflow::Keep) as u16;
-    bf16::from_f32(settle3(a, b, c, bf16::to_f32(r)))
+    let s = sum_to_odd(bf16::to_f32(a), bf16::to_f32(b), bf16::to_f32(c));
+    settle16_3::<{ bf16::INF }>(a, b, c, bf16_from_f64(s))
+}
+
+/// [`settle3`] for a 16-bit format.
+#[inline(always)]
+fn settle16_3<const INF: u16>(a: u16, b: u16, c: u16, r: u16) -> u16 {
+    let generated = settle16::<INF>(0, 0, r);
+    first_nan16::<INF>(a, first_nan16::<INF>(b, first_nan16::<INF>(c, generated)))
 }
 
 /// `dst = f(a, b, c)` lane by lane.
@@ -90,15 +99,7 @@ pub fn fma_f32(a: &[f32], b: &[f32], c: &[f32], dst: &mut [f32], fusion: Fusion)
 pub fn fma_f16(a: &[u16], b: &[u16], c: &[u16], dst: &mut [u16], fusion: Fusion, over: Overflow) {
     match fusion {
         Fusion::Fused => zip3(a, b, c, dst, fma1_f16),
-        Fusion::Separate => zip3(a, b, c, dst, |a, b, c| {
-            let p = f16::from_f32(settle(
-                f16::to_f32(a),
-                f16::to_f32(b),
-                f16::to_f32(a) * f16::to_f32(b),
-            ));
-            let (p, c) = (f16::to_f32(p), f16::to_f32(c));
-            f16::from_f32(settle(p, c, p + c))
-        }),
+        Fusion::Separate => zip3(a, b, c, dst, |a, b, c| sum1_f16(mul1_f16(a, b), c)),
     }
     if over == Overflow::Saturate {
         each(dst, f16::saturate);
@@ -109,15 +110,7 @@ pub fn fma_f16(a: &[u16], b: &[u16], c: &[u16], dst: &mut [u16], fusion: Fusion,
 pub fn fma_bf16(a: &[u16], b: &[u16], c: &[u16], dst: &mut [u16], fusion: Fusion, over: Overflow) {
     match fusion {
         Fusion::Fused => zip3(a, b, c, dst, fma1_bf16),
-        Fusion::Separate => zip3(a, b, c, dst, |a, b, c| {
-            let p = bf16::from_f32(settle(
-                bf16::to_f32(a),
-                bf16::to_f32(b),
-                bf16::to_f32(a) * bf16::to_f32(b),
-            ));
-            let (p, c) = (bf16::to_f32(p), bf16::to_f32(c));
-            bf16::from_f32(settle(p, c, p + c))
-        }),
+        Fusion::Separate => zip3(a, b, c, dst, |a, b, c| sum1_bf16(mul1_bf16(a, b), c)),
     }
     if over == Overflow::Saturate {
         each(dst, bf16::saturate);
@@ -132,8 +125,9 @@ pub fn fma_mixed(a: &[u16], b: &[u16], c: &[f32], dst: &mut [f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::num::float::f16_from_f64;
+    use crate::num::float::{F16, Num, f16_from_f64, pack};
     use crate::num::generate::SplitMix64;
+    use crate::num::round::Round;
 
     #[test]
     fn f32_matches_the_correctly_rounded_library_function() {
@@ -180,8 +174,8 @@ mod tests {
             let mag = exact.unsigned_abs();
             let cut = (128 - mag.leading_zeros()).saturating_sub(62);
             let m = (mag >> cut) as u64 | (mag & ((1 << cut) - 1) != 0) as u64;
-            let n = crate::num::float::Num::Finite { neg: exact < 0, m, e: cut as i32 - 48 };
-            let want = pack(crate::num::float::F16, n, Round::NearestEven, Overflow::Keep) as u16;
+            let n = Num::Finite { neg: exact < 0, m, e: cut as i32 - 48 };
+            let want = pack(F16, n, Round::NearestEven, Overflow::Keep) as u16;
             assert_eq!(fma1_f16(a, b, c), want, "{a:#x} {b:#x} {c:#x}");
         }
     }

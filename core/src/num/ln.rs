@@ -52,6 +52,9 @@ fn ln1(x: f32) -> f32 {
 }
 
 /// ln x: ln(+-0) = -INF, ln(x < 0) = NaN, ln(INF) = INF, NaN quieted, subnormal sources exact.
+///
+/// Correctly rounded for all f32 but five, where the error is below 0.50000001 ulp (exhaustive
+/// test in `accuracy.rs`; kernel error 1.4e-16 relative).
 pub fn ln_f32(src: &[f32], dst: &mut [f32]) {
     for (d, &x) in dst.iter_mut().zip(src) {
         *d = ln1(x);

@@ -16,8 +16,10 @@ pub mod f16;
 pub mod float;
 pub mod fma;
 pub mod generate;
+mod integral;
 pub mod ln;
 pub mod mode;
+pub mod relu;
 pub mod root;
 pub mod round;
 mod table16;
@@ -29,4 +31,10 @@ pub use extreme::{Extreme, extreme_bf16, extreme_f16, extreme_f32};
 pub use fma::{fma_bf16, fma_f16, fma_f32, fma_mixed};
 pub use generate::{Dist, SplitMix64};
 pub use mode::{Fusion, NanRule, Narrow, NumMode, Overflow, Precision, Reciprocal};
+pub use relu::{leaky_f16, leaky_f32, relu_f16, relu_f32};
 pub use round::{Round, round_integral_f32};
+
+#[cfg(test)]
+mod accuracy;
+#[cfg(test)]
+mod reference;

@@ -18,7 +18,7 @@ pub fn sqrt_f32(src: &[f32], dst: &mut [f32]) {
     }
 }
 
-/// 1 / sqrt(x); rsqrt(+-0) = +-INF, rsqrt(x < 0) = NaN, rsqrt(INF) = +0.
+/// 1 / sqrt(x), correctly rounded (tested for every significand); rsqrt(+-0) = +-INF, rsqrt(x < 0) = NaN, rsqrt(INF) = +0.
 pub fn rsqrt_f32(src: &[f32], dst: &mut [f32]) {
     for (d, &x) in dst.iter_mut().zip(src) {
         *d = settle1(x, rsqrt_kernel(x as f64) as f32);

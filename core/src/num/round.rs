@@ -52,15 +52,13 @@ impl Round {
 /// `m * 2^-shift` rounded to an integer; `neg` is the sign of the value `m` belongs to.
 #[inline(always)]
 pub fn round_shift(m: u64, shift: u32, neg: bool, mode: Round) -> u64 {
-    if shift == 0 {
-        return m;
-    }
-    // Beyond 65 places nothing of m reaches the half bit any more.
-    let shift = shift.min(66);
-    let wide = m as u128;
-    let kept = (wide >> shift) as u64;
-    let rest = wide & ((1u128 << shift) - 1);
-    let half = 1u128 << (shift - 1);
+    // Everything shifted out: only "less than a half" is left to know, except at 64 places.
+    let (kept, rest, half) = match shift {
+        0 => return m,
+        1..=63 => (m >> shift, m & ((1 << shift) - 1), 1 << (shift - 1)),
+        64 => (0, m, 1 << 63),
+        _ => (0, (m != 0) as u64, 2),
+    };
     let up = match mode {
         Round::NearestEven => rest > half || (rest == half && kept & 1 == 1),
         Round::NearestAway => rest >= half,
