@@ -148,7 +148,11 @@ impl<'a> Parser<'a> {
         if t.kind == Tok::Eof && t.end > 0 {
             return "the end of the file".to_string();
         }
-        let text = super::lexer::collapse(self.slice(t));
+        self.quote_span(span(t))
+    }
+
+    fn quote_span(&self, at: Span) -> String {
+        let text = super::lexer::collapse(self.text.get(at.range()).unwrap_or(""));
         match text.char_indices().nth(MAX_QUOTE) {
             Some((cut, _)) => format!("`{}...`", &text[..cut]),
             None => format!("`{text}`"),

@@ -189,11 +189,8 @@ impl<'a> Parser<'a> {
         if arg.comma || !is_operand(last) || !(type_arg || is_operand(arg)) {
             return Ok(());
         }
-        let before =
-            Token { start: last.span.range().start, end: last.span.range().end, ..self.tok };
-        let message = format!("expected {what} after {}", self.quote(before));
-        let found = Token { start: arg.span.range().start, end: arg.span.range().end, ..self.tok };
-        Err(self.fault(arg.span, message, format!("found {}", self.quote(found))))
+        let message = format!("expected {what} after {}", self.quote_span(last.span));
+        Err(self.fault(arg.span, message, format!("found {}", self.quote_span(arg.span))))
     }
 
     /// No further argument: the statement goes on with its types or body, or is over.
@@ -202,7 +199,11 @@ impl<'a> Parser<'a> {
             Tok::Eof | Tok::Arrow => true,
             Tok::Punct(b'{') => !self.at_dict(op),
             Tok::Punct(b':' | b'}' | b')' | b']' | b'>' | b'=' | b',') => true,
-            Tok::Value => !(empty && binds_first(op)) && self.at_binding(MAX_RESULTS),
+            Tok::Value => {
+                // A list of results begins a line; `%a,` further right is an operand.
+                let limit = if self.tok.line_start { MAX_RESULTS } else { 1 };
+                !(empty && binds_first(op)) && self.at_binding(limit)
+            }
             Tok::Block => !empty || self.tok.line_start,
             Tok::Str => self.tok.line_start && self.peek().kind == Tok::Punct(b'('),
             Tok::Bang | Tok::Hash => self.tok.line_start && self.peek().kind == Tok::Punct(b'='),
@@ -245,11 +246,16 @@ impl<'a> Parser<'a> {
         if word.contains('.') {
             return next.kind != Tok::Punct(b'=');
         }
-        // A tile op without its prefix, on a line of its own: `tadd %d, %a, %b`, `tabs ins(..)`.
-        self.tok.line_start
-            && !matches!(word, "to" | "step")
-            && (next.kind == Tok::Value
-                || (next.kind == Tok::Ident && matches!(self.slice(next), "ins" | "outs")))
+        if !self.tok.line_start || matches!(word, "to" | "step") {
+            return false;
+        }
+        // A tile op without its prefix: `tadd %d, %a, %b`, `tabs ins(..)`, or alone on its line.
+        match next.kind {
+            Tok::Value | Tok::Eof | Tok::Punct(b'}') => true,
+            Tok::Ident if matches!(self.slice(next), "ins" | "outs") => true,
+            Tok::Punct(b':' | b',' | b'{' | b'=' | b'(' | b'[') | Tok::Arrow => false,
+            _ => next.line_start,
+        }
     }
 
     /// The token in hand may begin a statement; used after an error.
@@ -275,7 +281,10 @@ impl<'a> Parser<'a> {
             if comma {
                 self.expect(b',', "`,` or `)`")?;
             }
-            args.push(Arg { comma, ..self.arg(Place::Call)? });
+            if self.tok.kind != Tok::Value {
+                return Err(self.expected("a `%name`"));
+            }
+            args.push(Arg { comma, ..self.arg(Place::Op)? });
         }
         self.bump();
         if self.at(b'[') || self.at(b'<') {

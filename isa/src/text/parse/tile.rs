@@ -5,6 +5,10 @@ use super::*;
 use crate::text::lexer::collapse;
 use crate::text::types::*;
 
+/// Help beside an unknown field.
+const FIELDS: &str =
+    "fields are loc dtype rows cols v_row v_col valid blayout slayout fractal pad compact";
+
 /// Fields as they are met; each may come once.
 #[derive(Default)]
 struct Fields {
@@ -166,6 +170,19 @@ impl<'a> Parser<'a> {
                 self.once(&mut f.v_row, rows, at, body, key)?;
                 self.once(&mut f.v_col, cols, at, body, key)
             }
+            _ => self.layout_key(key, at, body, f),
+        }
+    }
+
+    /// `key=value` of the fields that have defaults.
+    fn layout_key(
+        &mut self,
+        key: &str,
+        at: usize,
+        body: &mut Body<'a>,
+        f: &mut Fields,
+    ) -> Parsed<()> {
+        match key {
             "fractal" => {
                 let v = self.tile_size(body)?;
                 let v = u32::try_from(v).map_err(|_| self.too_large(at, body))?;
@@ -184,17 +201,15 @@ impl<'a> Parser<'a> {
                 let v = self.choice(body, Compact::from_name, "a compact mode (0 to 2)")?;
                 self.once(&mut f.compact, v, at, body, key)
             }
-            _ => {
-                let at = Span::new(at, at + key.len());
-                let mut fault = self.fault(at, format!("unknown tile field `{key}`"), "");
-                fault.0.help = Some(
-                    "fields are loc dtype rows cols v_row v_col valid blayout slayout fractal pad \
-                     compact"
-                        .to_string(),
-                );
-                Err(fault)
-            }
+            _ => Err(self.unknown_field(key, at)),
         }
+    }
+
+    fn unknown_field(&self, key: &str, at: usize) -> Fault {
+        let at = Span::new(at, at + key.len());
+        let mut fault = self.fault(at, format!("unknown tile field `{key}`"), "");
+        fault.0.help = Some(FIELDS.to_string());
+        fault
     }
 
     fn tile_size(&self, body: &mut Body<'a>) -> Parsed<u64> {

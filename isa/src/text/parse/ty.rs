@@ -100,13 +100,18 @@ impl<'a> Parser<'a> {
         kind.ok_or_else(|| self.fault(Span::new(start, end), "expected a pointer or tile type", ""))
     }
 
-    pub(super) fn body_fault(&self, body: &Body, what: &str) -> Fault {
-        let end = body.rest().chars().next().map_or(body.pos, |c| body.pos + c.len_utf8());
-        let found = match body.rest().chars().next() {
-            Some(c) => format!("found `{c}`"),
-            None => "the type ends here".to_string(),
+    pub(super) fn body_fault(&self, body: &Body<'a>, what: &str) -> Fault {
+        let mut ahead = *body;
+        ahead.blank();
+        let start = ahead.pos;
+        if ahead.word().is_none() {
+            ahead.pos += ahead.rest().chars().next().map_or(0, char::len_utf8);
+        }
+        let found = match self.text.get(start..ahead.pos) {
+            Some(text) if !text.is_empty() => format!("found `{text}`"),
+            _ => "the type ends here".to_string(),
         };
-        self.fault(Span::new(body.pos, end.max(body.pos)), format!("expected {what}"), found)
+        self.fault(Span::new(start, ahead.pos), format!("expected {what}"), found)
     }
 
     pub(super) fn elem(&self, body: &mut Body<'a>) -> Parsed<Scalar> {
@@ -122,7 +127,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    pub(super) fn body_end(&self, body: &mut Body) -> Parsed<()> {
+    pub(super) fn body_end(&self, body: &mut Body<'a>) -> Parsed<()> {
         body.blank();
         if body.rest().is_empty() { Ok(()) } else { Err(self.body_fault(body, "`>`")) }
     }

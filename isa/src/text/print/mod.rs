@@ -198,7 +198,13 @@ impl Printer {
     }
 
     fn custom(&mut self, op: &Op) {
-        self.push(&op.name.text);
+        let name = &*op.name.text;
+        if op.results.is_empty() && !name.contains('.') && !matches!(name, "return" | "call") {
+            // A bare word at the start of a line may be taken for a clause of the line before.
+            self.push(&op.canonical());
+        } else {
+            self.push(name);
+        }
         for arg in &op.args {
             self.spaced_arg(arg);
         }
@@ -216,10 +222,7 @@ impl Printer {
 
     fn generic(&mut self, op: &Op) {
         // Everything but operands has its own place behind the parentheses.
-        let outside = |a: &&Arg| {
-            matches!(a.kind, ArgKind::Dict(_) | ArgKind::Props(_) | ArgKind::List(_))
-                || matches!(a.kind, ArgKind::Attr(AttrRef { path: None, .. }))
-        };
+        let outside = |a: &&Arg| !matches!(a.kind, ArgKind::Value(_) | ArgKind::Index { .. });
         self.fmt(format_args!("\"{}\"(", op.name.text));
         let inside: Vec<&Arg> = op.args.iter().filter(|a| !outside(a)).collect();
         self.list(&inside, |p, a| p.arg(a));
