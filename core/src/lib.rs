@@ -14,3 +14,5 @@ pub mod mask;
 pub mod num;
 pub mod state;
 pub mod stream;
+pub mod target;
+pub mod time;

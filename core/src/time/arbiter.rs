@@ -1,0 +1,308 @@
+//! The Unified Buffer arbiter of the repeat-based vector pipe.
+//!
+//! Memory is `groups` bank groups; a group's banks hold equal layers of the address range. In one
+//! cycle a bank serves one access and a group one read and one write. Writes are served first. A
+//! repeat that still wants a bank that is being written reads nothing in that cycle; else its
+//! sources are served in order, block by block. The next repeat starts reading when this one has
+//! read everything; the write of a repeat is asked for `depth` cycles after its reads are done.
+//!
+//! Waiting as a whole, not block by block, is what makes an instruction that reads all groups of
+//! the layer it writes take two cycles a repeat, as measured.
+
+use crate::access::{Lanes, Space, Walk};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+
+/// Repeats whose write may be outstanding before reading waits. A memory bound only: a pipe that
+/// is so far behind in writing is bound by its writes whatever the bound.
+const OUTSTANDING: usize = 256;
+/// Repeats after which the search for a period gives up.
+const SEARCH: usize = 4096;
+/// Shortest instruction for which a period is looked for.
+const SHORT: u64 = 40;
+/// Blocks of one operand in one repeat that are simulated; more are refused by the executor.
+const BLOCKS: usize = 4096;
+
+/// Banks of the Unified Buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Bank groups, 1..=64.
+    pub groups: u64,
+    /// Bytes one bank of every group together hold: the layer of an address.
+    pub layer: u64,
+    /// Bytes of a block.
+    pub block: u64,
+}
+
+/// What one instruction does to the Unified Buffer.
+pub(crate) struct Access<'a> {
+    /// Sources in order.
+    pub reads: &'a [(u64, Walk)],
+    /// Destinations.
+    pub writes: &'a [(u64, Walk)],
+    pub lanes: Lanes,
+    pub repeats: u64,
+}
+
+/// Stages that matter to the arbiter, in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pace {
+    /// End of a repeat's reads until its write is asked for.
+    pub depth: u64,
+    /// Least cycles between the starts of two repeats.
+    pub interval: u64,
+}
+
+/// Blocks of one operand in one layer that lie in different groups: one bit a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plane {
+    layer: u64,
+    mask: u64,
+}
+
+type Planes = SmallVec<[Plane; 4]>;
+
+/// Cycles the instruction holds the pipe.
+pub(crate) fn busy(access: &Access, geometry: Geometry, pace: Pace) -> u64 {
+    Arbiter::new(access, geometry, pace).run()
+}
+
+struct Arbiter<'a> {
+    access: &'a Access<'a>,
+    geometry: Geometry,
+    pace: Pace,
+    now: u64,
+    /// Repeats whose reads are done, and repeats that are written.
+    read: u64,
+    written: u64,
+    /// Cycle the current repeat may start reading, and the blocks it still has to read.
+    start: u64,
+    pending: [Planes; 3],
+    /// Writes asked for: from which cycle on, which blocks.
+    queue: VecDeque<(u64, Planes)>,
+    /// States seen in this stretch without a change of layer: repeats read and cycle.
+    seen: FxHashMap<Vec<u64>, (u64, u64)>,
+    /// First repeat that may lie in other layers.
+    uniform: u64,
+    /// Look for periods?
+    periods: bool,
+}
+
+impl<'a> Arbiter<'a> {
+    fn new(access: &'a Access<'a>, geometry: Geometry, pace: Pace) -> Self {
+        let mut a = Arbiter {
+            access,
+            geometry,
+            pace,
+            now: 0,
+            read: 0,
+            written: 0,
+            start: 0,
+            pending: Default::default(),
+            queue: VecDeque::new(),
+            seen: FxHashMap::default(),
+            uniform: 0,
+            periods: access.repeats > SHORT,
+        };
+        a.load();
+        a
+    }
+
+    fn run(mut self) -> u64 {
+        let repeats = self.access.repeats;
+        while self.written < repeats {
+            let reading = self.read < repeats && self.queue.len() < OUTSTANDING;
+            let write_at = self.queue.front().map_or(u64::MAX, |w| w.0);
+            let read_at = if reading { self.start } else { u64::MAX };
+            self.now = self.now.max(write_at.min(read_at));
+            let mut busy_banks = Planes::new();
+            if write_at <= self.now {
+                self.write(&mut busy_banks);
+            }
+            if read_at <= self.now && self.read_blocks(&busy_banks) {
+                self.repeat_read();
+            }
+            self.now += 1;
+        }
+        self.now.saturating_sub(self.pace.depth)
+    }
+
+    /// Serves the oldest write; `granted` gets the banks it takes.
+    fn write(&mut self, granted: &mut Planes) {
+        let Some((_, planes)) = self.queue.front_mut() else { return };
+        let mut groups = 0;
+        for p in planes.iter_mut() {
+            let grant = p.mask & !groups;
+            groups |= grant;
+            p.mask &= !grant;
+            granted.push(Plane { layer: p.layer, mask: grant });
+        }
+        planes.retain(|p| p.mask != 0);
+        if planes.is_empty() {
+            self.queue.pop_front();
+            self.written += 1;
+        }
+    }
+
+    /// Serves reads of the current repeat; true if it has read everything.
+    fn read_blocks(&mut self, busy_banks: &[Plane]) -> bool {
+        let clash =
+            |p: &Plane| busy_banks.iter().any(|b| b.layer == p.layer && b.mask & p.mask != 0);
+        if !busy_banks.is_empty() && self.pending.iter().flatten().any(clash) {
+            return false;
+        }
+        let (mut groups, mut left) = (0, 0);
+        for p in self.pending.iter_mut().flatten() {
+            let grant = p.mask & !groups;
+            groups |= grant;
+            p.mask &= !grant;
+            left |= p.mask;
+        }
+        left == 0
+    }
+
+    /// The reads of a repeat are done: its write is on its way, the next repeat comes up.
+    fn repeat_read(&mut self) {
+        let through = self.now.max(self.start + self.pace.interval.saturating_sub(1));
+        let mut planes = Planes::new();
+        for &(base, walk) in self.access.writes {
+            self.planes(base, walk, self.read, &mut planes);
+        }
+        self.queue.push_back((through + self.pace.depth, planes));
+        self.read += 1;
+        self.start = through + 1;
+        self.load();
+        if self.periods {
+            self.skip();
+        }
+    }
+
+    /// Blocks the current repeat has to read.
+    fn load(&mut self) {
+        for (i, &(base, walk)) in self.access.reads.iter().take(3).enumerate() {
+            let mut planes = std::mem::take(&mut self.pending[i]);
+            planes.clear();
+            self.planes(base, walk, self.read, &mut planes);
+            self.pending[i] = planes;
+        }
+    }
+
+    /// Blocks of one operand in one repeat, in address order, each once.
+    fn planes(&self, base: u64, walk: Walk, repeat: u64, out: &mut Planes) {
+        if walk.space != Space::Ub {
+            return;
+        }
+        let g = self.geometry;
+        let mut blocks: SmallVec<[u64; 16]> = SmallVec::new();
+        for (_, a, b) in walk.pieces(base, repeat, self.access.lanes.of_repeat(repeat)) {
+            let last = b.saturating_sub(1) / g.block;
+            let room = BLOCKS.saturating_sub(blocks.len());
+            blocks.extend((a / g.block..=last).take(room));
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        for b in blocks {
+            let (layer, bit) = (b * g.block / g.layer, 1u64 << (b % g.groups).min(63));
+            match out.iter_mut().find(|p| p.layer == layer && p.mask & bit == 0) {
+                Some(p) => p.mask |= bit,
+                None => out.push(Plane { layer, mask: bit }),
+            }
+        }
+    }
+
+    /// Jumps over whole periods of the state.
+    fn skip(&mut self) {
+        let last_full = match self.access.lanes {
+            Lanes::Count { total, per_repeat } => total / u64::from(per_repeat.max(1)),
+            _ => u64::MAX,
+        };
+        let end = self.access.repeats.saturating_sub(1).min(last_full);
+        if self.read >= self.uniform {
+            self.seen.clear();
+            self.uniform = self.next_layer_change();
+        }
+        if self.read >= end || self.seen.len() >= SEARCH {
+            return;
+        }
+        let here = (self.read, self.now);
+        let Some(&(read, now)) = self.seen.get(&self.state()) else {
+            self.seen.insert(self.state(), here);
+            return;
+        };
+        let (repeats, cycles) = (self.read - read, self.now - now);
+        let n = end.min(self.uniform).saturating_sub(self.read) / repeats.max(1);
+        self.read += n * repeats;
+        self.written += n * repeats;
+        self.now += n * cycles;
+        self.start += n * cycles;
+        for w in &mut self.queue {
+            w.0 += n * cycles;
+        }
+        self.load();
+        self.seen.clear();
+    }
+
+    /// Everything the future depends on, relative to now.
+    fn state(&self) -> Vec<u64> {
+        let mut layers: SmallVec<[u64; 8]> = SmallVec::new();
+        let mut name = |layer: u64| {
+            let known = layers.iter().position(|&l| l == layer);
+            known.unwrap_or_else(|| {
+                layers.push(layer);
+                layers.len() - 1
+            }) as u64
+        };
+        let mut key = vec![self.start - self.now];
+        let turn = self.geometry.groups * self.geometry.block;
+        for &(base, walk) in self.access.reads.iter().chain(self.access.writes) {
+            let at = walk.addr(base, self.read, 0).unwrap_or(0);
+            key.push(at % turn);
+            key.push(name(at / self.geometry.layer));
+        }
+        for (ready, planes) in &self.queue {
+            key.push(ready.saturating_sub(self.now) << 1 | 1);
+            for p in planes {
+                key.push(p.mask);
+                key.push(name(p.layer) << 1);
+            }
+        }
+        key
+    }
+
+    /// First repeat after the current one in which an operand may touch another layer.
+    fn next_layer_change(&self) -> u64 {
+        let per_operand = |&(base, walk): &(u64, Walk)| {
+            let (lo, hi) = extent(base, walk, self.read, self.read + 1);
+            let size = i128::from(self.geometry.layer);
+            let (a, b) = (lo.div_euclid(size), (hi - 1).div_euclid(size));
+            if a != b {
+                return self.read + 1;
+            }
+            let more = match i128::from(walk.rep) {
+                0 => return u64::MAX,
+                r if r > 0 => ((b + 1) * size - hi) / r,
+                r => (lo - a * size) / -r,
+            };
+            self.read.saturating_add(u64::try_from(more).unwrap_or(u64::MAX).saturating_add(1))
+        };
+        let operands = self.access.reads.iter().chain(self.access.writes);
+        operands.map(per_operand).min().unwrap_or(u64::MAX)
+    }
+}
+
+/// Lowest byte and one past the highest byte that repeats `from..to` of an operand can touch.
+pub(crate) fn extent(base: u64, walk: Walk, from: u64, to: u64) -> (i128, i128) {
+    let at = |r: u64, b: i128| {
+        i128::from(base) + i128::from(walk.rep) * i128::from(r) + i128::from(walk.blk) * b
+    };
+    let last = (i128::from(walk.blocks) - 1).max(0);
+    let (first_r, last_r) = (from, to.saturating_sub(1).max(from));
+    let corners = [at(first_r, 0), at(first_r, last), at(last_r, 0), at(last_r, last)];
+    let lo = corners.iter().copied().min().unwrap_or(0);
+    let hi = corners.iter().copied().max().unwrap_or(0);
+    (lo, hi + i128::from(walk.unit.max(1)))
+}
+
+#[cfg(test)]
+mod tests;
