@@ -65,6 +65,21 @@ impl Walk {
         u64::try_from(at).ok()
     }
 
+    /// From the lowest to one past the highest byte of `repeats` repeats, whatever the mask says;
+    /// `None` if there are none or an address leaves the 64-bit range.
+    pub fn extent(&self, base: u64, repeats: u64) -> Option<(u64, u64)> {
+        let last = (repeats.checked_sub(1)?, usize::from(self.blocks).checked_sub(1)?);
+        let corners = [
+            self.addr(base, 0, 0)?,
+            self.addr(base, last.0, 0)?,
+            self.addr(base, 0, last.1)?,
+            self.addr(base, last.0, last.1)?,
+        ];
+        let low = corners.into_iter().min()?;
+        let high = corners.into_iter().max()?.checked_add(u64::from(self.unit))?;
+        Some((low, high))
+    }
+
     /// Lanes one piece holds (0 for unmasked walks).
     pub fn lanes_per_block(&self) -> usize {
         if self.elem == 0 { 0 } else { self.unit as usize / self.elem as usize }
@@ -157,6 +172,14 @@ mod tests {
         assert_eq!(lanes.of_repeat(0).count(), 64);
         assert_eq!(lanes.of_repeat(1).count(), 6);
         assert_eq!(lanes.of_repeat(2).count(), 0);
+    }
+
+    #[test]
+    fn extent_spans_all_pieces() {
+        assert_eq!(DENSE.extent(0x100, 2), Some((0x100, 0x300)));
+        assert_eq!(DENSE.extent(0x100, 0), None);
+        let back = Walk { rep: -256, ..DENSE };
+        assert_eq!(back.extent(0x100, 2), Some((0, 0x200)));
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! A2/A3 instructions as text: `pto.` before the builtin's name, operands in its order, or the
+//! named form `{repeat = 8, dst_blk = 1}`.
+
+use super::{Lower, N};
+use crate::exec::program::{Code, Num};
+use crate::table::{Form, Op, Param, What};
+use crate::text::{self as ast, Arg as Node};
+use crate::text::{Type, TypeKind};
+use ptoemu_core::dtype::DType;
+
+impl Lower<'_> {
+    pub(super) fn instruction(&mut self, name: &str, op: &ast::Op) -> Option<Code> {
+        let instr = Op::find(name)?;
+        // The 950 spells some instructions alike; those return registers.
+        if !op.results.is_empty() {
+            return None;
+        }
+        let nums = self.parameters(instr.form(), op)?;
+        let types = element_types(instr.form(), op.operand_types());
+        if matches!(instr.form(), Form::Flag | Form::Barrier) {
+            self.has_sync = true;
+        }
+        Some(Code::Instr(instr, types, nums))
+    }
+
+    fn parameters(&mut self, form: Form, op: &ast::Op) -> Option<Vec<Num>> {
+        let params = form.params();
+        let positional: Vec<&Node> =
+            op.args.iter().filter(|a| !matches!(a.kind, N::Dict(_) | N::Props(_))).collect();
+        let named = op.dicts().next().is_some();
+        if positional.len() > params.len() {
+            let message = format!(
+                "{} takes {} parameters, {} given",
+                op.name.text,
+                params.len(),
+                positional.len()
+            );
+            self.error("lower.operand", op.span, message, Some(&signature(form)));
+            return Some(vec![Num::Lit(0); params.len()]);
+        }
+        self.unknown_keys(params, op);
+        let mut out = Vec::with_capacity(params.len());
+        for (i, p) in params.iter().enumerate() {
+            let node = positional.get(i).copied().or_else(|| keyed(op, p));
+            out.push(match (node, p.default) {
+                (Some(n), _) => self.parameter(p, n),
+                (None, Some(d)) if named => Num::Lit(d),
+                (None, _) => {
+                    let message = format!("{} lacks its parameter `{}`", op.name.text, p.key);
+                    self.error("lower.operand", op.span, message, Some(&signature(form)));
+                    return Some(vec![Num::Lit(0); params.len()]);
+                }
+            });
+        }
+        Some(out)
+    }
+
+    fn unknown_keys(&mut self, params: &[Param], op: &ast::Op) {
+        for e in op.dicts().flat_map(|d| &d.entries) {
+            let key = &*e.key.text;
+            if !params.iter().any(|p| p.key == key || p.name == key) {
+                let keys: Vec<_> = params.iter().map(|p| p.key).collect();
+                let help = format!("its parameters are {}", keys.join(", "));
+                let message = format!("{} has no parameter `{key}`", op.name.text);
+                self.error("lower.operand", e.key.span, message, Some(&help));
+            }
+        }
+    }
+
+    fn parameter(&mut self, p: &Param, node: &Node) -> Num {
+        if Self::is_name(node) {
+            let name = node.as_name().unwrap_or("");
+            let value = match p.what {
+                What::Order => crate::table::order_code(name),
+                What::Pipe => ptoemu_core::stream::Pipe::parse(name).map(|p| p as i64),
+                _ => name.strip_prefix("EVENT_ID").and_then(|d| d.parse().ok()),
+            };
+            return match value {
+                Some(v) => Num::Lit(v),
+                None => {
+                    let message = format!("`{name}` is no value of `{}`", p.key);
+                    self.error("lower.operand", node.span, message, None);
+                    Num::Lit(0)
+                }
+            };
+        }
+        if let N::Float { .. } = node.kind {
+            self.error("lower.operand", node.span, "give a float scalar as an arith.constant", None);
+            return Num::Lit(0);
+        }
+        self.num(node)
+    }
+}
+
+fn keyed<'o>(op: &'o ast::Op, p: &Param) -> Option<&'o Node> {
+    op.attr(p.key).or_else(|| op.attr(p.name))
+}
+
+fn signature(form: Form) -> String {
+    let keys: Vec<_> = form.params().iter().map(|p| p.key).collect();
+    format!("parameters in order: {}", keys.join(", "))
+}
+
+/// Element types of destination and first source, read off the pointer types.
+fn element_types(form: Form, types: &[Type]) -> [DType; 2] {
+    let mut pointers = types.iter().filter_map(|t| match &t.kind {
+        TypeKind::Ptr { elem, .. } => elem.dtype(),
+        _ => None,
+    });
+    let dst = pointers.next().unwrap_or(DType::F32);
+    let src = pointers.next().unwrap_or(dst);
+    match form {
+        // The destination of a compare holds bits; the elements compared decide.
+        Form::Cmp2 | Form::CmpS => [src, src],
+        _ => [dst, src],
+    }
+}

@@ -1,0 +1,417 @@
+//! From the tree to the lowered program: names become slots, ops become codes, open addresses
+//! become places. Everything that can be refused without running is refused here.
+
+mod flow;
+mod instr;
+mod memory;
+mod place;
+mod scalar;
+mod sync;
+mod tiles;
+
+pub use place::Limits;
+
+use super::program::*;
+use super::value::Value;
+use crate::text::{self as ast, Arg as Node, ArgKind as N, Block, File, Func, Item, Module, ValueRef};
+use crate::text::{Type, TypeKind};
+use crate::tile::Tile;
+use place::Placer;
+use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Nested calls and regions a program may have.
+pub const MAX_DEPTH: usize = 200;
+
+/// What lowering needs to know beside the text.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Function to run; the single one, or the one marked `pto.entry`, when not given.
+    pub entry: Option<String>,
+    /// Where tiles may lie.
+    pub limits: Limits,
+    /// Shapes of tiles that the text leaves open (`!pto.tile<...>`), by value name.
+    pub tiles: Vec<Tile>,
+}
+
+/// Lowers a parsed file.
+pub fn lower(file: &File, options: &Options) -> Result<Program, Vec<Diagnostic>> {
+    let funcs = functions(file);
+    let mut cx = Lower::new(&file.source, options, &funcs);
+    let mut out = Vec::new();
+    for f in &funcs {
+        match f {
+            Entity::Func(_, func) => out.push(cx.function(func)),
+            Entity::Bare(ops) => out.push(cx.bare(ops)),
+        }
+    }
+    let entry = cx.choose_entry(&funcs);
+    let placed = cx.placer.assign(&cx.source, &mut cx.diags);
+    if cx.diags.is_empty() {
+        if let Some(entry) = entry {
+            let arch = match &funcs[entry] {
+                Entity::Func(Some(m), _) => arch_of(m),
+                _ => None,
+            };
+            return Ok(Program { source: cx.source, funcs: out, entry, arch, placed });
+        }
+    }
+    Err(cx.diags)
+}
+
+/// A function, or the bare statements of a file without one.
+enum Entity<'a> {
+    Func(Option<&'a Module>, &'a Func),
+    Bare(Vec<&'a ast::Op>),
+}
+
+fn functions(file: &File) -> Vec<Entity<'_>> {
+    let mut out: Vec<_> =
+        file.funcs().into_iter().filter(|(_, f)| f.body.is_some()).map(|(m, f)| Entity::Func(m, f)).collect();
+    if out.is_empty() {
+        out.push(Entity::Bare(bare_ops(&file.items)));
+    }
+    out
+}
+
+fn bare_ops(items: &[Item]) -> Vec<&ast::Op> {
+    items
+        .iter()
+        .flat_map(|i| match i {
+            Item::Op(op) => vec![op],
+            Item::Module(m) => bare_ops(&m.items),
+            Item::Func(_) => vec![],
+        })
+        .collect()
+}
+
+fn arch_of(m: &Module) -> Option<(String, Span)> {
+    let attrs = m.attrs.as_ref()?;
+    let entry = attrs.entry("pto.target_arch").or_else(|| attrs.entry("pto.device-spec"))?;
+    let value = entry.value.as_ref()?;
+    Some((value.as_name()?.to_string(), value.span))
+}
+
+struct Lower<'a> {
+    source: Arc<SourceFile>,
+    options: &'a Options,
+    names: FxHashMap<String, usize>,
+    diags: Vec<Diagnostic>,
+    placer: Placer,
+    scopes: Vec<FxHashMap<Arc<str>, (Slot, u32)>>,
+    slots: u32,
+    consts: FxHashMap<Slot, i64>,
+    /// Shape of each tile value, where the text determines it.
+    shapes: FxHashMap<Slot, Tile>,
+    has_sync: bool,
+    bare: bool,
+    args: Vec<Arg>,
+    /// Literal operands of the statement being lowered.
+    literals: Vec<(Slot, Value, Span)>,
+    /// `pto.tassign %argN, @tile(..)` of the documents: addresses waiting for the next tile op.
+    pending: Vec<(String, u64)>,
+    depth: usize,
+}
+
+impl<'a> Lower<'a> {
+    fn new(source: &Arc<SourceFile>, options: &'a Options, funcs: &[Entity<'_>]) -> Self {
+        let names = funcs
+            .iter()
+            .enumerate()
+            .filter_map(|(i, f)| match f {
+                Entity::Func(_, f) => Some((f.name.text.to_string(), i)),
+                Entity::Bare(_) => None,
+            })
+            .collect();
+        Lower {
+            source: source.clone(),
+            options,
+            names,
+            diags: Vec::new(),
+            placer: Placer::new(options.limits),
+            scopes: Vec::new(),
+            slots: 0,
+            consts: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+            has_sync: false,
+            bare: false,
+            args: Vec::new(),
+            literals: Vec::new(),
+            pending: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.scopes = vec![FxHashMap::default()];
+        self.slots = 0;
+        self.consts.clear();
+        self.shapes.clear();
+        self.has_sync = false;
+        self.args = Vec::new();
+        self.pending.clear();
+    }
+
+    fn function(&mut self, f: &Func) -> Function {
+        self.reset();
+        for a in &f.args {
+            let Some(name) = &a.name else { continue };
+            let slot = self.define(&name.text);
+            let kind = self.argument_kind(&name.text, &a.ty, slot);
+            self.args.push(Arg { name: name.text.to_string(), slot, kind, span: name.span });
+        }
+        let body = f.body.as_ref().map_or(Vec::new(), |r| self.blocks(&r.blocks));
+        self.finish(f.name.text.to_string(), body, f.name.span)
+    }
+
+    fn bare(&mut self, ops: &[&ast::Op]) -> Function {
+        self.reset();
+        self.bare = true;
+        let mut body = Vec::new();
+        for op in ops {
+            self.statement(op, &mut body);
+        }
+        self.finish("main".to_string(), body, Span::default())
+    }
+
+    fn finish(&mut self, name: String, body: Vec<Stmt>, span: Span) -> Function {
+        Function {
+            name,
+            args: std::mem::take(&mut self.args),
+            slots: self.slots,
+            body,
+            has_sync: self.has_sync,
+            span,
+        }
+    }
+
+    fn argument_kind(&mut self, name: &str, ty: &Type, slot: Slot) -> ArgKind {
+        match &ty.kind {
+            TypeKind::Ptr { elem, .. } => match elem.dtype() {
+                Some(t) => ArgKind::Buffer(t),
+                None => ArgKind::Other(format!("pointer to {elem:?}")),
+            },
+            TypeKind::Scalar(s) => ArgKind::Scalar(*s),
+            TypeKind::Tile(t) => match t.dtype.dtype() {
+                Some(d) => {
+                    let tile = template(name, t, d);
+                    self.shapes.insert(slot, tile.clone());
+                    let place = self.placer.auto(&tile, ty.span);
+                    ArgKind::Tile(Box::new(tile), place)
+                }
+                None => ArgKind::Other("tile of an unsupported element type".into()),
+            },
+            other => ArgKind::Other(format!("{other:?}").split([' ', '(']).next().unwrap_or("").into()),
+        }
+    }
+
+    fn choose_entry(&mut self, funcs: &[Entity<'_>]) -> Option<usize> {
+        let mut listed = Vec::new();
+        let mut marked = Vec::new();
+        for (i, f) in funcs.iter().enumerate() {
+            let Entity::Func(_, f) = f else { return Some(i) };
+            if self.options.entry.as_deref() == Some(&*f.name.text) {
+                return Some(i);
+            }
+            let private = f.visibility.as_ref().is_some_and(|v| &*v.text == "private");
+            if !private {
+                listed.push((i, f.name.text.to_string()));
+            }
+            if f.attrs.as_ref().is_some_and(|a| a.has("pto.entry")) {
+                marked.push(i);
+            }
+        }
+        if self.options.entry.is_none() {
+            if let [one] = marked[..] {
+                return Some(one);
+            }
+            if let [(one, _)] = listed[..] {
+                return Some(one);
+            }
+        }
+        let names: Vec<_> = listed.iter().map(|(_, n)| n.as_str()).collect();
+        let message = match &self.options.entry {
+            Some(e) => format!("no function `{e}` in this file"),
+            None => "the file has several functions and none is the only `pto.entry`".to_string(),
+        };
+        let first = funcs.iter().find_map(|f| match f {
+            Entity::Func(_, f) => Some(f.name.span),
+            Entity::Bare(_) => None,
+        });
+        self.diags.push(
+            Diagnostic::error("usage.entry", message)
+                .at(&self.source, first.unwrap_or_default(), "first function")
+                .help(format!("choose one with --entry: {}", names.join(", "))),
+        );
+        None
+    }
+
+    fn blocks(&mut self, blocks: &[Block]) -> Vec<Stmt> {
+        let mut body = Vec::new();
+        if let [_, second, ..] = blocks {
+            let span = second.label.as_ref().map_or(Span::default(), |l| l.span);
+            self.error("unsupported", span, "branches between blocks are not executed", Some(
+                "use scf.if, scf.for and scf.while",
+            ));
+        }
+        for op in blocks.iter().take(1).flat_map(|b| &b.ops) {
+            self.statement(op, &mut body);
+        }
+        body
+    }
+
+    /// Lowers the blocks of a region in a scope of its own.
+    fn scoped(&mut self, blocks: &[Block], names: &[(Arc<str>, Slot)]) -> Vec<Stmt> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.depth -= 1;
+            let span = blocks.first().and_then(|b| b.ops.first()).map_or(Span::default(), |o| o.span);
+            self.error("unsupported", span, "regions are nested too deeply", None);
+            return Vec::new();
+        }
+        self.scopes.push(FxHashMap::default());
+        for (name, slot) in names {
+            self.bind(name, *slot, 1);
+        }
+        let body = self.blocks(blocks);
+        self.scopes.pop();
+        self.depth -= 1;
+        body
+    }
+
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: Option<&str>) {
+        let mut d = Diagnostic::error(code, message).at(&self.source, span, "");
+        d.help = help.map(str::to_string);
+        self.diags.push(d);
+    }
+
+    fn fresh(&mut self) -> Slot {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    fn bind(&mut self, name: &Arc<str>, slot: Slot, count: u32) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.clone(), (slot, count));
+        }
+    }
+
+    fn define(&mut self, name: &Arc<str>) -> Slot {
+        let slot = self.fresh();
+        self.bind(name, slot, 1);
+        slot
+    }
+
+    fn lookup(&self, v: &ValueRef) -> Option<Slot> {
+        let (slot, count) = self.scopes.iter().rev().find_map(|s| s.get(&v.name))?;
+        let index = v.index.unwrap_or(0);
+        (index < *count).then_some(slot + index)
+    }
+
+    /// Slot of a used value; an undefined one is an error.
+    fn value(&mut self, v: &ValueRef) -> Slot {
+        if let Some(slot) = self.lookup(v) {
+            return slot;
+        }
+        let message = format!("use of undefined value %{}", v.name);
+        self.error("lower.undefined_value", v.span, message, None);
+        self.fresh()
+    }
+
+    /// Slot of an argument that must be a value.
+    fn slot(&mut self, node: &Node) -> Slot {
+        match &node.kind {
+            N::Value(v) => self.value(v),
+            N::Typed { value, .. } => self.slot(value),
+            _ => {
+                self.error("lower.operand", node.span, "expected a value here", None);
+                self.fresh()
+            }
+        }
+    }
+
+    /// A literal, or a value (folded when it is a constant).
+    fn num(&mut self, node: &Node) -> Num {
+        if let Some(v) = node.as_int() {
+            return Num::Lit(v as i64);
+        }
+        if let Some(b) = node.as_bool() {
+            return Num::Lit(i64::from(b));
+        }
+        let slot = self.slot(node);
+        self.consts.get(&slot).map_or(Num::Slot(slot), |v| Num::Lit(*v))
+    }
+
+    /// Slots of the results, one per result the op binds; missing ones get unnamed slots.
+    fn results(&mut self, op: &ast::Op, count: usize) -> Vec<Slot> {
+        let mut out = Vec::new();
+        for r in &op.results {
+            let n = r.pack.unwrap_or(1).min(64);
+            let first = self.slots;
+            self.slots += n;
+            self.bind(&r.name, first, n);
+            out.extend(first..first + n);
+        }
+        while out.len() < count {
+            out.push(self.fresh());
+        }
+        out
+    }
+
+    fn result(&mut self, op: &ast::Op) -> Slot {
+        self.results(op, 1)[0]
+    }
+
+    fn constant(&mut self, slot: Slot, value: Value, span: Span, out: &mut Vec<Stmt>) {
+        if let Value::Int(v) = value {
+            self.consts.insert(slot, v);
+        }
+        out.push(Stmt { span, code: Code::Const(slot, value) });
+    }
+
+    fn statement(&mut self, op: &ast::Op, out: &mut Vec<Stmt>) {
+        let name = op.canonical().into_owned();
+        let (dialect, rest) = name.split_once('.').unwrap_or(("", &name));
+        let code = match dialect {
+            "arith" | "math" => self.arith(rest, op, out),
+            "scf" | "func" => self.flow(rest, op),
+            "memref" | "builtin" => self.foreign(rest, op),
+            "pto" => self.pto(rest, op),
+            _ => None,
+        };
+        let code = code.unwrap_or_else(|| {
+            self.results(op, 0);
+            Code::Unknown(name.clone())
+        });
+        for (slot, value, span) in std::mem::take(&mut self.literals) {
+            out.push(Stmt { span, code: Code::Const(slot, value) });
+        }
+        out.push(Stmt { span: op.span, code });
+    }
+
+    fn foreign(&mut self, name: &str, op: &ast::Op) -> Option<Code> {
+        match name {
+            "unrealized_conversion_cast" => {
+                let src = self.first(op)?;
+                let dst = self.result(op);
+                Some(Code::Copy(dst, src))
+            }
+            "dealloc" => Some(Code::Nothing),
+            _ => None,
+        }
+    }
+
+    fn pto(&mut self, name: &str, op: &ast::Op) -> Option<Code> {
+        self.memory(name, op)
+            .or_else(|| self.sync(name, op))
+            .or_else(|| self.tile_op(name, op))
+            .or_else(|| self.instruction(name, op))
+    }
+
+    /// Slot of the first plain value among the arguments.
+    fn first(&mut self, op: &ast::Op) -> Option<Slot> {
+        let node = op.args.iter().find(|a| a.as_value().is_some())?;
+        Some(self.slot(node))
+    }
+}

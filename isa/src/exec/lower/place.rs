@@ -1,0 +1,95 @@
+//! Addresses for tiles whose program leaves them open: one per statement, in order, aligned,
+//! skipping the ranges that explicit addresses take.
+
+use crate::exec::program::Placed;
+use crate::tile::Tile;
+use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
+use std::sync::Arc;
+
+/// Where tiles may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Alignment of automatic addresses in bytes.
+    pub align: u64,
+    /// First byte automatic addresses must not reach (the reserved window begins here).
+    pub auto_end: u64,
+}
+
+pub(super) struct Placer {
+    limits: Limits,
+    explicit: Vec<(u64, u64)>,
+    open: Vec<Placed>,
+}
+
+impl Placer {
+    pub(super) fn new(limits: Limits) -> Self {
+        Placer { limits, explicit: Vec::new(), open: Vec::new() }
+    }
+
+    /// A range some statement names itself.
+    pub(super) fn explicit(&mut self, addr: u64, bytes: u64) {
+        if bytes > 0 {
+            self.explicit.push((addr, addr.saturating_add(bytes)));
+        }
+    }
+
+    /// Asks for a place for `tile`.
+    pub(super) fn auto(&mut self, tile: &Tile, span: Span) -> crate::exec::program::Place {
+        self.open.push(Placed { name: tile.name.clone(), addr: 0, bytes: tile.bytes(), span });
+        crate::exec::program::Place::Auto((self.open.len() - 1) as u32)
+    }
+
+    /// Gives every asker an address, or says which tiles do not fit.
+    pub(super) fn assign(
+        &mut self,
+        source: &Arc<SourceFile>,
+        diags: &mut Vec<Diagnostic>,
+    ) -> Vec<Placed> {
+        let align = self.limits.align.max(1);
+        self.explicit.sort_unstable();
+        let mut at = 0u64;
+        let mut overflow = None;
+        for (i, p) in self.open.iter_mut().enumerate() {
+            at = skip(&self.explicit, at.next_multiple_of(align), p.bytes, align);
+            p.addr = at;
+            at = at.saturating_add(p.bytes).min(1 << 50);
+            if at > self.limits.auto_end && overflow.is_none() {
+                overflow = Some(i);
+            }
+        }
+        let open = std::mem::take(&mut self.open);
+        if let Some(i) = overflow {
+            diags.push(overflow_message(&open, i, self.limits, source));
+        }
+        open
+    }
+}
+
+/// First aligned address from `at` whose `bytes` meet no taken range.
+fn skip(taken: &[(u64, u64)], mut at: u64, bytes: u64, align: u64) -> u64 {
+    for &(start, end) in taken {
+        if at < end && start < at.saturating_add(bytes) {
+            at = end.min(1 << 50).next_multiple_of(align);
+        }
+    }
+    at
+}
+
+fn overflow_message(
+    open: &[Placed],
+    first: usize,
+    limits: Limits,
+    source: &Arc<SourceFile>,
+) -> Diagnostic {
+    let total: u64 = open.iter().map(|p| p.bytes).fold(0, u64::saturating_add);
+    let mut d = Diagnostic::error(
+        "legality.ub_overflow",
+        format!("the tiles do not fit into the {} bytes of UB a program may use", limits.auto_end),
+    )
+    .at(source, open[first].span, "the first tile that does not fit");
+    for p in open.iter().take(40) {
+        d = d.note(format!("%{}: {} bytes at {:#x}", p.name, p.bytes, p.addr));
+    }
+    d.note(format!("{total} bytes in all"))
+        .help("make the tiles smaller, or let tiles that are not live together share an address")
+}

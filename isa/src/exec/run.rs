@@ -1,0 +1,276 @@
+//! One run: the entry function, block by block, on machines that share global memory.
+
+use super::auto_sync::{AutoSync, Insert, Touch};
+use super::bind::{Binding, bind};
+use super::program::*;
+use crate::instr::Instr;
+use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
+use crate::table::Op;
+use crate::tile::{OperandOrder, Quirks, Tile};
+use ptoemu_core::access::Role;
+use ptoemu_core::check::{Finding, Owner};
+use ptoemu_core::diag::{Diagnostic, Span};
+use ptoemu_core::dtype::DType;
+use ptoemu_core::state::{Gm, WRITER_NONE};
+use ptoemu_core::stream::{Group, Marks, NONE, Pipe, Site, SiteId, Stream};
+
+/// How a program is to be run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Values of the arguments.
+    pub args: Vec<Binding>,
+    /// Cores; each has its own UB, global memory is shared, and they run in order.
+    pub blocks: u32,
+    /// Insert synchronisation: `None` decides per program (inserted when it writes none itself).
+    pub auto_sync: Option<bool>,
+    /// Microcode variant.
+    pub quirks: Quirks,
+    /// Operand order of swapped row-expand operations.
+    pub operand_order: OperandOrder,
+    /// Machine settings: sizes, poison, number rules.
+    pub settings: Settings,
+    /// UB size and the reserved window, for the legality of tile operations.
+    pub limits: crate::tile::Limits,
+    /// Statements and loop rounds after which the run is given up, if any.
+    pub max_steps: Option<u64>,
+}
+
+/// Synchronisation the executor put in, and the statement it stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    /// Statement.
+    pub span: Span,
+    /// What was inserted.
+    pub what: Insert,
+}
+
+/// A buffer or tile after the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Argument name.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Contents.
+    pub bytes: Vec<u8>,
+}
+
+/// What one block left.
+#[derive(Clone, Debug, Default)]
+pub struct BlockRun {
+    /// What it issued.
+    pub stream: Stream,
+    /// What the checks found.
+    pub findings: Vec<Finding>,
+}
+
+/// What a run left.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Each block in order.
+    pub blocks: Vec<BlockRun>,
+    /// Notes about the program: placements, legality notes.
+    pub notes: Vec<Diagnostic>,
+    /// Synchronisation inserted in the first block.
+    pub inserted: Vec<Inserted>,
+    /// Arguments after the run.
+    pub outputs: Vec<Output>,
+    /// The fault that stopped the run, if one did.
+    pub stop: Option<Diagnostic>,
+}
+
+/// Statements between two looks at the step budget's end never exceed one.
+const MAX_CALLS: usize = 100;
+
+pub(super) struct Exec<'p> {
+    pub(super) program: &'p Program,
+    pub(super) machine: Machine,
+    pub(super) options: &'p Options,
+    pub(super) blocks: u32,
+    pub(super) block_index: u32,
+    pub(super) notes: Vec<Diagnostic>,
+    sync: Option<AutoSync>,
+    inserted: Vec<Inserted>,
+    span: Span,
+    steps: u64,
+    calls: usize,
+}
+
+/// Runs a lowered program. `Err` lists why it was refused before anything ran.
+pub fn run(program: &Program, options: &Options) -> Result<Outcome, Vec<Diagnostic>> {
+    let bound = bind(program, &options.args, options.settings.poison)?;
+    let mut out = Outcome::default();
+    let mut gm = bound.gm;
+    let mut tiles = Vec::new();
+    for block in 0..options.blocks.max(1) {
+        let mut exec = Exec::new(program, options, gm, block);
+        exec.fill_tiles(&bound.tiles);
+        let entry = exec.machine.modes();
+        let result = exec.call(program.entry, bound.values.clone());
+        if result.is_ok() {
+            exec.machine.leave(&entry, true);
+        }
+        tiles = tile_outputs(program, &exec.machine);
+        let Machine { gm: after, log: Log { stream, .. }, findings, .. } = exec.machine;
+        gm = after;
+        out.blocks.push(BlockRun { stream, findings: findings.items().to_vec() });
+        if block == 0 {
+            (out.inserted, out.notes) = (exec.inserted, exec.notes);
+        }
+        if let Err(stop) = result {
+            out.stop = Some(*stop.0);
+            break;
+        }
+    }
+    let buffers = gm.buffers().iter().map(|b| Output {
+        name: b.name.clone(),
+        dtype: b.dtype,
+        bytes: b.mem.bytes.as_slice().to_vec(),
+    });
+    out.outputs = buffers.chain(tiles).collect();
+    Ok(out)
+}
+
+fn tile_outputs(program: &Program, m: &Machine) -> Vec<Output> {
+    let mut out = Vec::new();
+    for a in &program.funcs[program.entry].args {
+        let ArgKind::Tile(t, place) = &a.kind else { continue };
+        let addr = program.address(*place);
+        if let Some(bytes) = m.ub.bytes.get(addr, t.bytes() as usize) {
+            out.push(Output { name: a.name.clone(), dtype: t.dtype, bytes: bytes.to_vec() });
+        }
+    }
+    out
+}
+
+impl<'p> Exec<'p> {
+    fn new(program: &'p Program, options: &'p Options, gm: Gm, block_index: u32) -> Self {
+        let blocks = options.blocks.max(1);
+        let settings =
+            Settings { block_idx: block_index, block_num: blocks, ..options.settings.clone() };
+        let mut machine = Machine::new(settings);
+        machine.gm = gm;
+        let auto = options.auto_sync.unwrap_or(!program.funcs.iter().any(|f| f.has_sync));
+        Exec {
+            program,
+            machine,
+            options,
+            blocks,
+            block_index,
+            notes: Vec::new(),
+            sync: auto.then(AutoSync::default),
+            inserted: Vec::new(),
+            span: Span::default(),
+            steps: 0,
+            calls: 0,
+        }
+    }
+
+    /// Contents of tile arguments.
+    fn fill_tiles(&mut self, tiles: &[(u64, Vec<u8>)]) {
+        for (addr, bytes) in tiles {
+            if let Some(to) = self.machine.ub.bytes.get_mut(*addr, bytes.len()) {
+                to.copy_from_slice(bytes);
+                let end = addr + bytes.len() as u64;
+                self.machine.ub.shadow.set(*addr, end, true, WRITER_NONE);
+            }
+        }
+    }
+
+    /// Counts one statement or loop round.
+    pub(super) fn spend(&mut self) -> Result<(), Stop> {
+        self.steps += 1;
+        match self.options.max_steps {
+            Some(most) if self.steps > most => Err(super::frame::refuse(
+                "limit.steps",
+                format!("gave up after {most} statements"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn enter(&mut self) -> Result<(), Stop> {
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            return Err(super::frame::refuse("limit.calls", "functions call each other too deeply"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.calls -= 1;
+    }
+
+    /// Records that follow come from this statement and from no tile operation.
+    pub(super) fn at_statement(&mut self, span: Span) {
+        self.span = span;
+        let site = SiteId(self.machine.log.stream.sites.intern(Site { span, file: 0 }));
+        self.machine.at(site, NONE);
+    }
+
+    /// Records that follow belong to a new dynamic tile operation.
+    pub(super) fn begin_group(&mut self, name: &'static str) {
+        let site = SiteId(self.machine.log.stream.sites.intern(Site { span: self.span, file: 0 }));
+        self.machine.log.stream.groups.push(Group { name, site });
+        let group = (self.machine.log.stream.groups.len() - 1) as u32;
+        self.machine.at(site, group);
+    }
+
+    /// Tells the machine who owns the bytes of a tile.
+    pub(super) fn own(&mut self, t: &Tile) {
+        let owner = Owner::from((t.name.clone(), t.addr, t.end()));
+        match self.machine.owners.iter_mut().find(|o| o.name == owner.name) {
+            Some(known) => *known = owner,
+            None => self.machine.owners.push(owner),
+        }
+    }
+
+    /// Orders what follows after what it depends on, in programs without own synchronisation.
+    pub(super) fn order(&mut self, pipe: Pipe, touches: &[Touch]) -> Result<(), Stop> {
+        let Some(sync) = &mut self.sync else { return Ok(()) };
+        for what in sync.before(pipe, touches) {
+            self.inserted.push(Inserted { span: self.span, what });
+            let instrs = match what {
+                Insert::Barrier(p) => vec![(Op::pipe_barrier, vec![p as i64])],
+                Insert::Flag(f) => {
+                    let args = vec![f.src as i64, f.dst as i64, i64::from(f.id)];
+                    vec![(Op::set_flag, args.clone()), (Op::wait_flag, args)]
+                }
+            };
+            for (op, args) in instrs {
+                self.raw(&Instr::new(op, DType::I8, &args).marked(Marks::AUTO))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues an instruction of the program itself, ordered automatically where that is on.
+    pub(super) fn issue(&mut self, instr: &Instr) -> Result<u64, Stop> {
+        if self.sync.is_some() {
+            let touches = self.touches(instr);
+            self.order(Self::pipe_of(instr), &touches)?;
+        }
+        self.machine.issue(instr)
+    }
+
+    /// Issues an instruction as it stands.
+    pub(super) fn raw(&mut self, instr: &Instr) -> Result<(), Stop> {
+        self.machine.issue(instr).map(drop)
+    }
+
+    /// Ranges an instruction touches: from the first to the last byte of every operand.
+    fn touches(&self, instr: &Instr) -> Vec<Touch> {
+        let p = plan(instr, &self.machine.regs);
+        let mut out = Vec::new();
+        for n in 0..3 {
+            let Some((base, walk)) = p.operand(n) else { continue };
+            let Some((start, end)) = walk.extent(base, u64::from(p.repeats)) else { continue };
+            for (write, on) in [(false, walk.role != Role::Write), (true, walk.role != Role::Read)] {
+                if on {
+                    out.push(Touch { space: walk.space, start, end, write });
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,218 @@
+//! Tile operations at run time: operands to numbers, legality, order, microcode.
+
+use super::auto_sync::Touch;
+use super::frame::{Frame, bits_of, get, kind, refuse, set};
+use super::program::{Operand, TileStmt};
+use super::run::Exec;
+use super::value::{Value, View};
+use crate::machine::Stop;
+use crate::tile::{self, Attrs, Call, GmLayout, GmView, Sat, Scalar, Tile, Tmp};
+use ptoemu_core::access::Space;
+use ptoemu_core::diag::{Diagnostic, Level, Span};
+use ptoemu_core::num::Round;
+use ptoemu_core::stream::Pipe;
+use std::sync::Arc;
+
+type Done = Result<(), Stop>;
+
+/// Operands sorted by what they are.
+#[derive(Default)]
+struct Sorted {
+    tiles: Vec<Tile>,
+    views: Vec<Arc<View>>,
+    scalars: Vec<(usize, Operand, Value)>,
+}
+
+impl Exec<'_> {
+    pub(super) fn tile_statement(&mut self, frame: &mut Frame, t: &TileStmt, span: Span) -> Done {
+        let call = self.assemble(frame, t)?;
+        let notes = tile::check(&call, crate::tile::Family::A2A3, &self.options.limits)
+            .map_err(|d| Stop(Box::new(self.with_place(*d, span))))?;
+        let stop_here = notes.iter().any(|n| n.code == "legality.no_effect");
+        for n in notes {
+            let n = self.with_place(n, span);
+            if !self.notes.contains(&n) {
+                self.notes.push(n);
+            }
+        }
+        if let Some((slot, _, _)) = &t.result {
+            set(frame, *slot, Value::Tile(Arc::new(call.dst.clone())));
+        }
+        if stop_here {
+            return Ok(());
+        }
+        let pipe = self.pipe(&call);
+        self.begin_group(t.op.name);
+        self.order(pipe, &touches(&call, &self.options.limits))?;
+        tile::a2a3(&call, &mut self.machine)
+    }
+
+    fn with_place(&self, d: Diagnostic, span: Span) -> Diagnostic {
+        if d.labels.is_empty() { d.at(&self.program.source, span, "") } else { d }
+    }
+
+    fn pipe(&self, call: &Call) -> Pipe {
+        match (&call.view, call.op.is_store()) {
+            (Some(_), true) => Pipe::Mte3,
+            (Some(_), false) => Pipe::Mte2,
+            (None, _) => Pipe::V,
+        }
+    }
+
+    fn assemble(&mut self, frame: &Frame, t: &TileStmt) -> Result<Call, Stop> {
+        let ins = self.sort(frame, &t.ins)?;
+        let outs = self.sort(frame, &t.outs)?;
+        let sig = t.op.sig;
+        let mut tiles = ins.tiles.into_iter();
+        let wrong = |what: &str| refuse("lower.operand", format!("{} needs {what}", t.op.name));
+        let result = match &t.result {
+            Some((_, tile, place)) => {
+                let tile = Tile { addr: self.address(frame, *place)?, ..(**tile).clone() };
+                self.own(&tile);
+                Some(tile)
+            }
+            None => None,
+        };
+        let dst = if t.op.is_store() {
+            tiles.next().ok_or_else(|| wrong("a tile to store"))?
+        } else {
+            outs.tiles.into_iter().next().or(result).ok_or_else(|| wrong("a destination tile"))?
+        };
+        let srcs: Vec<Tile> = tiles.by_ref().take(usize::from(sig.srcs)).collect();
+        if srcs.len() < usize::from(sig.srcs) {
+            return Err(wrong(&format!("{} source tiles, {} given", sig.srcs, srcs.len())));
+        }
+        let mut call = Call::new(t.op, dst, srcs);
+        call.tmp = tiles.next();
+        if tiles.next().is_some() || (call.tmp.is_some() && sig.tmp == Tmp::None) {
+            return Err(refuse("lower.operand", format!("{} takes fewer tiles", t.op.name)));
+        }
+        if let (None, Some((tmp, place))) = (&call.tmp, &t.tmp) {
+            let tile = Tile { addr: self.address(frame, *place)?, ..(**tmp).clone() };
+            self.own(&tile);
+            self.note_tmp(&tile, t);
+            call.tmp = Some(tile);
+        }
+        let view = ins.views.into_iter().chain(outs.views).next();
+        if sig.view {
+            call.view = Some(gm_view(&*view.ok_or_else(|| wrong("a view of global memory"))?)?);
+        }
+        let t0 = call.dst.dtype;
+        if sig.scalar {
+            let (at, operand, v) = ins.scalars.first().ok_or_else(|| wrong("a scalar"))?;
+            let dtype = operand.scalar.unwrap_or(t0);
+            let bits = bits_of(v, t0).ok_or_else(|| kind("a scalar", v))?;
+            call.scalar = Some(Scalar { dtype, bits });
+            call.attrs.reversed = *at == 0 && sig.srcs > 0;
+        }
+        call.attrs = attributes(call.attrs, &t.attrs)?;
+        call.quirks = self.options.quirks;
+        call.operand_order = self.options.operand_order;
+        Ok(call)
+    }
+
+    fn note_tmp(&mut self, tile: &Tile, t: &TileStmt) {
+        let message = format!(
+            "{} got a scratch tile of {} bytes at {:#x}; the program gives none",
+            t.op.name,
+            tile.bytes(),
+            tile.addr
+        );
+        let note = Diagnostic::new("note.tmp", Level::Note, message);
+        if !self.notes.iter().any(|n| n.message == note.message) {
+            self.notes.push(note);
+        }
+    }
+
+    fn sort(&self, frame: &Frame, operands: &[Operand]) -> Result<Sorted, Stop> {
+        let mut out = Sorted::default();
+        for (i, o) in operands.iter().enumerate() {
+            match get(frame, o.slot) {
+                Value::Tile(t) => out.tiles.push((**t).clone()),
+                Value::View(v) => out.views.push(v.clone()),
+                v @ (Value::Int(_) | Value::Float(..)) => out.scalars.push((i, *o, v.clone())),
+                other => {
+                    let mut stop = kind("a tile, a view or a scalar", other);
+                    *stop.0 = stop.0.clone().at(&self.program.source, o.span, "");
+                    return Err(stop);
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Ranges of a call, for ordering: whole tiles, and the reach of the GM view.
+fn touches(call: &Call, limits: &tile::Limits) -> Vec<Touch> {
+    let ub = |t: &Tile, write| Touch { space: Space::Ub, start: t.addr, end: t.end(), write };
+    let mut out: Vec<Touch> = call.src.iter().map(|t| ub(t, false)).collect();
+    out.push(ub(&call.dst, !call.op.is_store()));
+    out.extend(call.tmp.iter().map(|t| ub(t, true)));
+    if call.tmp.is_none() && call.op.sig.tmp == Tmp::Optional {
+        // The form without tmp may use the reserved window.
+        out.push(Touch { space: Space::Ub, start: limits.reserved.start, end: limits.reserved.end, write: true });
+    }
+    if let Some(v) = &call.view {
+        let last = v.shape.iter().zip(v.strides).fold(0i64, |a, (n, s)| {
+            a.saturating_add(i64::from(n.saturating_sub(1)).saturating_mul(s.max(0)))
+        });
+        let bytes = (last as u64).saturating_add(1).saturating_mul(v.dtype.size() as u64);
+        let end = v.addr.saturating_add(bytes);
+        out.push(Touch { space: Space::Gm, start: v.addr, end, write: call.op.is_store() });
+    }
+    out
+}
+
+/// A view as the five dimensions transfers work on.
+fn gm_view(v: &View) -> Result<GmView, Stop> {
+    let n = v.sizes.len();
+    if n == 0 || n > 5 {
+        return Err(refuse("legality.view", format!("a transfer needs 1 to 5 dimensions, the view has {n}")));
+    }
+    let mut shape = [1u32; 5];
+    let mut strides = [0i64; 5];
+    for (i, (size, step)) in v.sizes.iter().zip(&v.strides).enumerate() {
+        let to = 5 - n + i;
+        shape[to] = u32::try_from(*size)
+            .map_err(|_| refuse("legality.view", format!("dimension {i} of the view has size {size}")))?;
+        strides[to] = *step;
+    }
+    if n == 1 {
+        strides[3] = v.sizes[0];
+    }
+    let layout = if v.dn { GmLayout::Dn } else { GmLayout::Nd };
+    Ok(GmView { name: String::new(), addr: v.addr, dtype: v.elem, shape, strides, layout })
+}
+
+/// Attributes that change the meaning of an operation.
+fn attributes(mut a: Attrs, written: &[(String, String)]) -> Result<Attrs, Stop> {
+    for (key, value) in written {
+        let lower = value.to_ascii_lowercase();
+        match key.as_str() {
+            "rmode" | "round_mode" | "rnd" => {
+                a.round = round(lower.trim_start_matches("cast_")).ok_or_else(|| {
+                    refuse("lower.operand", format!("`{value}` is no rounding mode"))
+                })?;
+            }
+            "sat_mode" | "satmode" | "sat" | "saturation_mode" => {
+                a.sat = Some(if matches!(lower.as_str(), "on" | "sat" | "true") { Sat::On } else { Sat::Off });
+            }
+            "isBinary" | "is_binary" | "binary" => a.binary = lower == "true",
+            _ => {}
+        }
+    }
+    Ok(a)
+}
+
+fn round(name: &str) -> Option<Option<Round>> {
+    Some(match name {
+        "none" => None,
+        "rint" => Some(Round::NearestEven),
+        "round" => Some(Round::NearestAway),
+        "floor" => Some(Round::Floor),
+        "ceil" => Some(Round::Ceil),
+        "trunc" => Some(Round::Zero),
+        "odd" => Some(Round::Odd),
+        _ => return None,
+    })
+}
