@@ -91,6 +91,34 @@ impl Walk {
         n == 0 || mask.bits(b * n, n) != 0
     }
 
+    /// Calls `f(first lane, address, bytes)` for every run of contiguous active bytes of repeat `r`.
+    ///
+    /// Addresses are those of a walk already known to stay inside its memory. Unmasked walks give
+    /// one run per piece, with the lane counted in bytes.
+    pub fn runs(&self, base: u64, r: u64, mask: &Mask, mut f: impl FnMut(usize, u64, usize)) {
+        let at = base.wrapping_add((self.rep as u64).wrapping_mul(r));
+        let unit = self.unit as usize;
+        let n = self.lanes_per_block();
+        for b in 0..usize::from(self.blocks) {
+            let at = at.wrapping_add((i64::from(self.blk) as u64).wrapping_mul(b as u64));
+            if n == 0 {
+                f(b * unit, at, unit);
+                continue;
+            }
+            let mut bits = mask.bits(b * n, n);
+            let mut lane = 0;
+            while bits != 0 {
+                let skip = bits.trailing_zeros() as usize;
+                let len = (!(bits >> skip)).trailing_zeros() as usize;
+                lane += skip;
+                let e = usize::from(self.elem);
+                f(b * n + lane, at.wrapping_add((lane * e) as u64), len * e);
+                lane += len;
+                bits = bits.checked_shr((skip + len) as u32).unwrap_or(0);
+            }
+        }
+    }
+
     /// Byte range of the pieces of repeat `r` that `mask` leaves active: `(start, end)`.
     ///
     /// For a partly active piece the range spans its first to its last active lane.

@@ -8,6 +8,7 @@
 
 pub mod access;
 pub mod catalogue;
+pub mod check;
 pub mod diag;
 pub mod dtype;
 pub mod mask;

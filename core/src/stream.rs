@@ -269,9 +269,13 @@ impl Stream {
         self.sites.items().get(r.site.0 as usize).copied()
     }
 
-    /// Bytes a transfer or a scalar access moves: the first operand's pieces.
+    /// Bytes a transfer or a scalar access moves: the pieces of its GM side, or else of its first
+    /// operand (the UB side of a padded load is rounded up to blocks).
     pub fn bytes(&self, r: &Record) -> u64 {
-        self.shape(r).0[0]
+        let mut walks = self.operands(r).map(|(_, w)| w);
+        let first = walks.next();
+        let gm = first.into_iter().chain(walks).find(|w| w.space == crate::access::Space::Gm);
+        gm.or(first)
             .map_or(0, |w| u64::from(r.repeats) * u64::from(w.blocks) * u64::from(w.unit))
     }
 

@@ -1,31 +1,36 @@
 //! The shadow of a memory: one defined bit per byte, and the last writer.
 //!
 //! The writer is kept per 32-byte block and refined per byte only for blocks that several records
-//! share. bitvec stays inside; block-sized queries work on raw 32-bit halves of its words.
+//! share. bitvec stays inside; ranges work on its raw words.
 
 use bitvec::prelude::{BitVec, Lsb0};
-use rustc_hash::FxHashMap;
 
 /// "No record wrote this byte": initial contents.
 pub const WRITER_NONE: u32 = u32::MAX;
 
 const BLOCK: usize = 32;
+/// Set in a block's writer when the rest is an index of `refined`.
+const REFINED: u32 = 1 << 31;
 
 /// Defined bits and last writers of a memory.
 #[derive(Clone, Debug)]
 pub struct Shadow {
+    size: usize,
     defined: BitVec<u64, Lsb0>,
     writer: Vec<u32>,
-    shared: FxHashMap<u32, Box<[u32; BLOCK]>>,
+    refined: Vec<[u32; BLOCK]>,
+    free: Vec<u32>,
 }
 
 impl Shadow {
     /// Shadow of `size` bytes, none defined, none written.
     pub fn new(size: usize) -> Self {
         Shadow {
+            size,
             defined: BitVec::repeat(false, size.next_multiple_of(64)),
             writer: vec![WRITER_NONE; size.div_ceil(BLOCK)],
-            shared: FxHashMap::default(),
+            refined: Vec::new(),
+            free: Vec::new(),
         }
     }
 
@@ -49,62 +54,99 @@ impl Shadow {
 
     fn set_writer(&mut self, block: usize, bytes: u32, writer: u32) {
         let Some(slot) = self.writer.get_mut(block) else { return };
+        let old = *slot;
         if bytes == u32::MAX {
             *slot = writer;
-            if !self.shared.is_empty() {
-                self.shared.remove(&(block as u32));
+            if is_refined(old) {
+                self.free.push(old & !REFINED);
             }
-        } else if *slot != writer || self.shared.contains_key(&(block as u32)) {
-            let old = *slot;
-            let each = self.shared.entry(block as u32).or_insert_with(|| Box::new([old; BLOCK]));
-            for (i, w) in each.iter_mut().enumerate() {
-                if bytes >> i & 1 == 1 {
-                    *w = writer;
-                }
-            }
+            return;
+        }
+        if old == writer {
+            return;
+        }
+        let index = if is_refined(old) {
+            old & !REFINED
+        } else {
+            let index = self.free.pop().unwrap_or_else(|| {
+                self.refined.push([WRITER_NONE; BLOCK]);
+                self.refined.len() as u32 - 1
+            });
+            self.refined[index as usize] = [old; BLOCK];
+            *slot = REFINED | index;
+            index
+        };
+        let each = &mut self.refined[index as usize];
+        let mut left = bytes;
+        while left != 0 {
+            each[left.trailing_zeros() as usize] = writer;
+            left &= left - 1;
         }
     }
 
-    /// Marks `start..end` as defined (or not), last written by `writer`.
+    /// Marks `start..end` as defined (or not), last written by `writer`; bytes beyond the memory
+    /// are left out.
     pub fn set(&mut self, start: u64, end: u64, defined: bool, writer: u32) {
-        for (block, bytes) in blocks(start, end) {
-            self.set_block(block, bytes, if defined { u32::MAX } else { 0 }, writer);
+        let (start, end) = (start.min(self.size as u64) as usize, end.min(self.size as u64) as usize);
+        if start >= end {
+            return;
+        }
+        let words = self.defined.as_raw_mut_slice();
+        for (word, bits) in pieces::<64>(start, end) {
+            words[word] = if defined { words[word] | bits } else { words[word] & !bits };
+        }
+        for (block, bytes) in pieces::<32>(start, end) {
+            self.set_writer(block, bytes as u32, writer);
         }
     }
 
-    /// Are all bytes of `start..end` defined?
+    /// Are all bytes of `start..end` defined? Bytes beyond the memory are not.
     pub fn is_defined(&self, start: u64, end: u64) -> bool {
-        blocks(start, end).all(|(b, bytes)| self.block(b) & bytes == bytes)
+        if end > self.size as u64 {
+            return start >= end;
+        }
+        let words = self.defined.as_raw_slice();
+        pieces::<64>(start as usize, end as usize).all(|(w, bits)| words[w] & bits == bits)
     }
 
     /// The first byte of `start..end` that is not defined.
     pub fn first_undefined(&self, start: u64, end: u64) -> Option<u64> {
-        blocks(start, end).find_map(|(b, bytes)| {
-            let missing = !self.block(b) & bytes;
-            (missing != 0).then(|| (b * BLOCK) as u64 + u64::from(missing.trailing_zeros()))
-        })
+        let inside = end.min(self.size as u64).max(start);
+        let words = self.defined.as_raw_slice();
+        let found = pieces::<64>(start as usize, inside as usize).find_map(|(w, bits)| {
+            let missing = !words[w] & bits;
+            (missing != 0).then(|| (w * 64) as u64 + u64::from(missing.trailing_zeros()))
+        });
+        found.or((inside < end).then_some(inside))
     }
 
     /// Record that last wrote the byte, or [`WRITER_NONE`].
     pub fn writer(&self, at: u64) -> u32 {
-        let (block, byte) = ((at / BLOCK as u64) as u32, (at % BLOCK as u64) as usize);
-        match self.shared.get(&block) {
-            Some(each) => each[byte],
-            None => self.writer.get(block as usize).copied().unwrap_or(WRITER_NONE),
+        let slot = usize::try_from(at / BLOCK as u64).ok().and_then(|b| self.writer.get(b).copied());
+        match slot {
+            Some(w) if is_refined(w) => {
+                self.refined[(w & !REFINED) as usize][(at % BLOCK as u64) as usize]
+            }
+            Some(w) => w,
+            None => WRITER_NONE,
         }
     }
 }
 
-/// Blocks that `start..end` touches, each with its selected bytes.
-fn blocks(start: u64, end: u64) -> impl Iterator<Item = (usize, u32)> {
-    let first = start / BLOCK as u64;
-    let last = if end > start { (end - 1) / BLOCK as u64 + 1 } else { first };
-    (first..last).map(move |b| {
-        let at = b * BLOCK as u64;
-        let lo = start.saturating_sub(at).min(BLOCK as u64) as u32;
-        let hi = (end - at).min(BLOCK as u64) as u32;
-        let upto = |n: u32| if n >= 32 { u32::MAX } else { (1u32 << n) - 1 };
-        (b as usize, upto(hi) & !upto(lo))
+fn is_refined(writer: u32) -> bool {
+    writer & REFINED != 0 && writer != WRITER_NONE
+}
+
+/// The `N`-byte words that `start..end` touches, each with its selected bytes.
+fn pieces<const N: usize>(start: usize, end: usize) -> impl Iterator<Item = (usize, u64)> {
+    let first = start / N;
+    let last = if end > start { (end - 1) / N + 1 } else { first };
+    let upto = |n: usize| if n >= 64 { u64::MAX } else { (1u64 << n) - 1 };
+    (first..last).map(move |w| {
+        let at = w * N;
+        let lo = start.saturating_sub(at).min(N);
+        let hi = (end - at).min(N);
+        (w, upto(hi) & !upto(lo))
     })
 }
 
@@ -115,24 +157,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_bytes(writes in prop::collection::vec((0u64..256, 0u64..80, any::<bool>()), 1..40)) {
+        fn agrees_with_bytes(writes in prop::collection::vec((0u64..300, 0u64..120, any::<bool>()), 1..40)) {
             let mut s = Shadow::new(256);
-            let mut defined = vec![false; 400];
-            let mut writer = vec![WRITER_NONE; 400];
+            let mut defined = vec![false; 500];
+            let mut writer = vec![WRITER_NONE; 500];
             for (i, &(at, n, on)) in writes.iter().enumerate() {
-                let end = (at + n).min(256);
-                s.set(at, end, on, i as u32);
-                for b in at..end {
+                s.set(at, at + n, on, i as u32);
+                for b in at..(at + n).min(256) {
                     defined[b as usize] = on;
                     writer[b as usize] = i as u32;
                 }
             }
-            for b in 0..256u64 {
+            for b in 0..300u64 {
                 prop_assert_eq!(s.is_defined(b, b + 1), defined[b as usize]);
                 prop_assert_eq!(s.writer(b), writer[b as usize]);
+                let block = s.block(b as usize / 32) >> (b % 32) & 1 == 1;
+                prop_assert_eq!(block, defined[b as usize]);
             }
-            let first = (0..256u64).find(|b| !defined[*b as usize]);
-            prop_assert_eq!(s.first_undefined(0, 256), first);
+            for (a, b) in [(0, 256), (40, 90), (200, 300), (60, 60)] {
+                let first = (a..b).find(|i| !defined[*i as usize]);
+                prop_assert_eq!(s.first_undefined(a, b), first);
+                prop_assert_eq!(s.is_defined(a, b), first.is_none());
+            }
         }
     }
 
@@ -142,5 +188,16 @@ mod tests {
         s.set(5, 5, true, 0);
         assert_eq!(s.first_undefined(0, 64), Some(0));
         assert!(s.is_defined(7, 7));
+    }
+
+    #[test]
+    fn refined_blocks_are_reused() {
+        let mut s = Shadow::new(64);
+        for i in 0..100 {
+            s.set(0, 4, true, i);
+            s.set(0, 32, true, i + 1000);
+        }
+        assert_eq!(s.refined.len(), 1);
+        assert_eq!(s.writer(3), 1099);
     }
 }

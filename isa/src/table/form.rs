@@ -54,7 +54,7 @@ const fn addr(name: &'static str, n: u8) -> Param {
     p(name, name, What::Addr(n), 64)
 }
 
-/// How one element of one operand walks; see [`Form::operand`].
+/// How one operand of a form walks; see [`Form::operand`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Eight masked blocks per repeat (fewer for the narrow side of a conversion).
@@ -77,6 +77,55 @@ pub enum Shape {
     One,
     /// Sixteen bytes of CMPMASK.
     CmpMask,
+}
+
+/// What a whole-repeat reduction writes; the numbers are this emulator's own [U: no source states
+/// the code of the enum, so programs use the names].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The value.
+    OnlyValue,
+    /// The value, then its lane.
+    ValueIndex,
+    /// The lane, then the value.
+    IndexValue,
+    /// The lane, as u32.
+    OnlyIndex,
+}
+
+impl Order {
+    /// Every order, indexed by its number.
+    pub const ALL: [Order; 4] =
+        [Order::OnlyValue, Order::ValueIndex, Order::IndexValue, Order::OnlyIndex];
+
+    /// Name as written in programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::OnlyValue => "ONLY_VALUE",
+            Order::ValueIndex => "VALUE_INDEX",
+            Order::IndexValue => "INDEX_VALUE",
+            Order::OnlyIndex => "ONLY_INDEX",
+        }
+    }
+
+    /// Looks a name up.
+    pub fn parse(name: &str) -> Option<Order> {
+        Order::ALL.into_iter().find(|o| o.name() == name)
+    }
+
+    /// The order of a number.
+    pub fn from_code(code: i64) -> Option<Order> {
+        usize::try_from(code).ok().and_then(|i| Order::ALL.get(i).copied())
+    }
+
+    /// Bytes written per repeat for elements of `size` bytes.
+    pub const fn bytes(self, size: usize) -> usize {
+        match self {
+            Order::OnlyValue => size,
+            Order::ValueIndex | Order::IndexValue => 2 * size,
+            Order::OnlyIndex => 4,
+        }
+    }
 }
 
 /// Parameter list of a group of instructions.

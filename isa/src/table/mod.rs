@@ -6,10 +6,12 @@
 //! `core`, `explain` and coverage are read off the rows.
 
 mod a2a3;
+mod explain;
 mod form;
 
 pub use a2a3::Op;
-pub use form::{Form, Param, Shape, What};
+pub use explain::{Explanation, explain};
+pub use form::{Form, Order, Param, Shape, What};
 
 use crate::families::Sem;
 use ptoemu_core::catalogue::{Catalogue, Entry};
@@ -17,7 +19,7 @@ use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::{Kind, OpId, Pipe};
 
 /// How well a claim is established.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Claim {
     /// Stated or shown by public documentation.
     Documented,
@@ -68,7 +70,7 @@ impl Row {
         match self.form {
             Form::CopyIn | Form::AlignIn => Pipe::Mte2,
             Form::CopyOut | Form::AlignOut => Pipe::Mte3,
-            Form::Load | Form::Store | Form::SetReg | Form::Bare => Pipe::S,
+            Form::Load | Form::Store | Form::SetReg | Form::Bare | Form::Flag => Pipe::S,
             _ => Pipe::V,
         }
     }
