@@ -275,8 +275,7 @@ impl Stream {
         let mut walks = self.operands(r).map(|(_, w)| w);
         let first = walks.next();
         let gm = first.into_iter().chain(walks).find(|w| w.space == crate::access::Space::Gm);
-        gm.or(first)
-            .map_or(0, |w| u64::from(r.repeats) * u64::from(w.blocks) * u64::from(w.unit))
+        gm.or(first).map_or(0, |w| u64::from(r.repeats) * u64::from(w.blocks) * u64::from(w.unit))
     }
 
     /// Operands of a record: base address and walk.

@@ -37,7 +37,8 @@ pub fn disjoint(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64) -> bool {
 
 /// No repeat of the walk touches bytes of another?
 pub fn repeats_apart(walk: &Walk) -> bool {
-    let span = i64::from(walk.blk.unsigned_abs()) * (i64::from(walk.blocks) - 1) + i64::from(walk.unit);
+    let span =
+        i64::from(walk.blk.unsigned_abs()) * (i64::from(walk.blocks) - 1) + i64::from(walk.unit);
     walk.rep.unsigned_abs() >= span.unsigned_abs()
 }
 
@@ -115,8 +116,15 @@ mod tests {
     use super::*;
     use crate::access::{Role, Space};
 
-    const D: Walk =
-        Walk { space: Space::Ub, role: Role::Write, elem: 4, blocks: 8, unit: 32, blk: 32, rep: 256 };
+    const D: Walk = Walk {
+        space: Space::Ub,
+        role: Role::Write,
+        elem: 4,
+        blocks: 8,
+        unit: 32,
+        blk: 32,
+        rep: 256,
+    };
 
     #[test]
     fn exact_alias_and_disjoint_are_clean() {

@@ -90,14 +90,21 @@ pub fn outside(
             .note(place)
             .note(format!("UB holds bytes [0x0, {limit:#x}); only active elements are checked"));
             // The tile whose walk ran off is the one that ends last below the fault.
-            if let Some(o) = all.iter().filter(|o| i128::from(o.start) <= p.start).max_by_key(|o| o.start) {
-                d = d.note(format!("nearest allocation below: `{}` [{:#x}, {:#x})", o.name, o.start, o.end));
+            if let Some(o) =
+                all.iter().filter(|o| i128::from(o.start) <= p.start).max_by_key(|o| o.start)
+            {
+                d = d.note(format!(
+                    "nearest allocation below: `{}` [{:#x}, {:#x})",
+                    o.name, o.start, o.end
+                ));
             }
             d.help("shorten the repeats or the mask, or move the operand to a lower address")
         }
         Space::Gm => Diagnostic::error(
             "memcheck.gm_range",
-            format!("DDR address of the MTE instruction is out of range: {name} accesses GM {range}"),
+            format!(
+                "DDR address of the MTE instruction is out of range: {name} accesses GM {range}"
+            ),
         )
         .note(place)
         .note(match limit {
@@ -109,17 +116,31 @@ pub fn outside(
 }
 
 /// The fault of an address that is not aligned to `need` bytes.
-pub fn misaligned(name: &str, operand: &str, at: u64, need: u64, scalar: bool, all: &[Owner]) -> Diagnostic {
+pub fn misaligned(
+    name: &str,
+    operand: &str,
+    at: u64,
+    need: u64,
+    scalar: bool,
+    all: &[Owner],
+) -> Diagnostic {
     let unit = if scalar { "a scalar" } else { "the VEC" };
     let mut d = Diagnostic::error(
         "memcheck.align",
         format!("UB address accessed by {unit} instruction is not aligned: {name} at {at:#x}"),
     )
-    .note(format!("operand `{operand}` must be aligned to {need} bytes; it is {} past", at % need.max(1)));
+    .note(format!(
+        "operand `{operand}` must be aligned to {need} bytes; it is {} past",
+        at % need.max(1)
+    ));
     if let Some(o) = owners(all, at, at.saturating_add(1)) {
         d = d.note(format!("the address lies in `{o}`"));
     }
-    d.help(format!("use {:#x} or {:#x}", at - at % need.max(1), at.saturating_add(need - at % need.max(1))))
+    d.help(format!(
+        "use {:#x} or {:#x}",
+        at - at % need.max(1),
+        at.saturating_add(need - at % need.max(1))
+    ))
 }
 
 #[cfg(test)]
@@ -128,8 +149,15 @@ mod tests {
     use crate::access::Role;
     use crate::mask::Mask;
 
-    const W: Walk =
-        Walk { space: Space::Ub, role: Role::Read, elem: 4, blocks: 8, unit: 32, blk: 32, rep: 256 };
+    const W: Walk = Walk {
+        space: Space::Ub,
+        role: Role::Read,
+        elem: 4,
+        blocks: 8,
+        unit: 32,
+        blk: 32,
+        rep: 256,
+    };
 
     #[test]
     fn only_active_elements_count() {

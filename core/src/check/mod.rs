@@ -84,7 +84,12 @@ impl Finding {
 }
 
 /// The place of a site, if it has one in `files`.
-pub fn label(stream: &Stream, files: &[Arc<SourceFile>], site: SiteId, text: &str) -> Option<Label> {
+pub fn label(
+    stream: &Stream,
+    files: &[Arc<SourceFile>],
+    site: SiteId,
+    text: &str,
+) -> Option<Label> {
     let site = stream.sites.items().get(site.0 as usize)?;
     let file = files.get(site.file as usize)?;
     Some(Label { file: file.clone(), span: site.span, text: text.to_string() })

@@ -22,7 +22,9 @@ pub fn truncated(name: &str, param: &str, value: i64, bits: u32, repeat: bool) -
 pub fn range(name: &str, param: &str, value: i64, lo: i64, hi: i64) -> Diagnostic {
     Diagnostic::error(
         "memcheck.param",
-        format!("VEC instruction parameter is invalid: {name} {param} = {value}, allowed {lo} to {hi}"),
+        format!(
+            "VEC instruction parameter is invalid: {name} {param} = {value}, allowed {lo} to {hi}"
+        ),
     )
     .help(format!("use a value from {lo} to {hi}"))
 }

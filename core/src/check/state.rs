@@ -23,7 +23,10 @@ pub fn left_behind(entry: &Modes, now: &Modes, last: bool) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let place = if last { "kernel" } else { "tile operation" };
     let mut warn = |code, what: String, help: &str| {
-        out.push(Diagnostic::new(code, Level::Warning, format!("{what} at the end of the {place}")).help(help));
+        out.push(
+            Diagnostic::new(code, Level::Warning, format!("{what} at the end of the {place}"))
+                .help(help),
+        );
     };
     if now.counter {
         warn("state.counter_mode", "mask mode is left in counter".into(), "end with set_mask_norm");
@@ -57,7 +60,9 @@ mod tests {
     #[test]
     fn each_leftover_is_named() {
         assert!(left_behind(&CLEAN, &CLEAN, true).is_empty());
-        let codes = |m: Modes| -> Vec<_> { left_behind(&CLEAN, &m, false).iter().map(|d| d.code).collect() };
+        let codes = |m: Modes| -> Vec<_> {
+            left_behind(&CLEAN, &m, false).iter().map(|d| d.code).collect()
+        };
         assert_eq!(codes(Modes { counter: true, mask: (0, 5), ..CLEAN }), ["state.counter_mode"]);
         assert_eq!(codes(Modes { mask: (0, 5), ..CLEAN }), ["state.mask"]);
         assert_eq!(codes(Modes { ctrl: 1 << 59, ..CLEAN }), ["state.ctrl", "state.ctrl"]);

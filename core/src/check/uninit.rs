@@ -18,7 +18,14 @@ pub enum Sink {
 }
 
 /// The report of an undefined byte at `at` that reaches `sink`.
-pub fn undefined(name: &str, operand: &str, at: u64, sink: Sink, shadow: &Shadow, all: &[Owner]) -> Diagnostic {
+pub fn undefined(
+    name: &str,
+    operand: &str,
+    at: u64,
+    sink: Sink,
+    shadow: &Shadow,
+    all: &[Owner],
+) -> Diagnostic {
     let (level, how) = match sink {
         Sink::Gm => (Level::Error, "stores it to global memory"),
         Sink::Scalar => (Level::Error, "loads it into a scalar register"),
@@ -36,7 +43,9 @@ pub fn undefined(name: &str, operand: &str, at: u64, sink: Sink, shadow: &Shadow
     }
     d = match shadow.writer(at) {
         WRITER_NONE => d.note("no instruction wrote it"),
-        w => d.note(format!("record {w} wrote it from undefined bytes, or as the residue of a transfer")),
+        w => d.note(format!(
+            "record {w} wrote it from undefined bytes, or as the residue of a transfer"
+        )),
     };
     d.help("write the bytes first, narrow the mask to the valid lanes, or pad the load")
 }

@@ -87,7 +87,8 @@ impl Shadow {
     /// Marks `start..end` as defined (or not), last written by `writer`; bytes beyond the memory
     /// are left out.
     pub fn set(&mut self, start: u64, end: u64, defined: bool, writer: u32) {
-        let (start, end) = (start.min(self.size as u64) as usize, end.min(self.size as u64) as usize);
+        let (start, end) =
+            (start.min(self.size as u64) as usize, end.min(self.size as u64) as usize);
         if start >= end {
             return;
         }
@@ -97,6 +98,29 @@ impl Shadow {
         }
         for (block, bytes) in pieces::<32>(start, end) {
             self.set_writer(block, bytes as u32, writer);
+        }
+    }
+
+    /// Marks `n` bytes at `to` as defined where those at `from` are, last written by `writer`.
+    pub fn copy(&mut self, from: u64, to: u64, n: u64, writer: u32) {
+        if self.is_defined(from, from.saturating_add(n)) {
+            return self.set(to, to.saturating_add(n), true, writer);
+        }
+        let bits: Vec<bool> =
+            (from..from.saturating_add(n)).map(|b| self.is_defined(b, b + 1)).collect();
+        for (k, on) in bits.into_iter().enumerate() {
+            self.set(to + k as u64, to + k as u64 + 1, on, writer);
+        }
+    }
+
+    /// The same from another memory's shadow.
+    pub fn copy_from(&mut self, other: &Shadow, from: u64, to: u64, n: u64, writer: u32) {
+        if other.is_defined(from, from.saturating_add(n)) {
+            return self.set(to, to.saturating_add(n), true, writer);
+        }
+        for k in 0..n {
+            let on = other.is_defined(from + k, from + k + 1);
+            self.set(to + k, to + k + 1, on, writer);
         }
     }
 
@@ -122,7 +146,8 @@ impl Shadow {
 
     /// Record that last wrote the byte, or [`WRITER_NONE`].
     pub fn writer(&self, at: u64) -> u32 {
-        let slot = usize::try_from(at / BLOCK as u64).ok().and_then(|b| self.writer.get(b).copied());
+        let slot =
+            usize::try_from(at / BLOCK as u64).ok().and_then(|b| self.writer.get(b).copied());
         match slot {
             Some(w) if is_refined(w) => {
                 self.refined[(w & !REFINED) as usize][(at % BLOCK as u64) as usize]

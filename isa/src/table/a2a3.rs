@@ -5,7 +5,10 @@
 
 use super::Claim::{Documented, Inferred};
 use super::{Form, Row};
-use crate::families::{Sem, arith, broadcast, compare, convert, control, copy, dma, elementary, extreme, fused, logic, reduce, scalar, select};
+use crate::families::{
+    Sem, arith, broadcast, compare, control, convert, copy, dma, elementary, extreme, fused, logic,
+    reduce, scalar, select,
+};
 use ptoemu_core::dtype::DType::{self, BF16, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
 use ptoemu_core::num::Round::{self, Ceil, Floor, NearestAway, NearestEven, Odd, Zero};
 

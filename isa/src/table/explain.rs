@@ -71,7 +71,8 @@ fn rules(row: &Row) -> Vec<String> {
     let mut out = Vec::new();
     let mut say = |s: &str| out.push(s.to_string());
     let form = row.form;
-    if form.position(What::Repeat).is_some() && form.operand(1).is_none_or(|o| o.0 != Shape::Burst) {
+    if form.position(What::Repeat).is_some() && form.operand(1).is_none_or(|o| o.0 != Shape::Burst)
+    {
         say("repeat 0 to 255; 0 does nothing in norm mode");
     }
     let masked = [0, 1].iter().any(|&n| form.operand(n).is_some_and(|o| o.0 == Shape::Lanes));
@@ -97,7 +98,9 @@ fn rules(row: &Row) -> Vec<String> {
         say("reads the destination");
     }
     match form {
-        Form::Flag => say("event 0 to 7; source and destination pipe differ; a pending flag is not set again"),
+        Form::Flag => {
+            say("event 0 to 7; source and destination pipe differ; a pending flag is not set again")
+        }
         Form::Barrier => say("PIPE_S is refused by the hardware"),
         Form::CopyIn | Form::CopyOut | Form::AlignIn | Form::AlignOut => {
             say("at most 4095 bursts; every burst inside one GM buffer");

@@ -193,7 +193,7 @@ macro_rules! params {
     ($name:ident: $($param:expr),* $(,)?) => { static $name: &[Param] = &[$($param),*]; };
 }
 
-use What::{Blk, Num, Order, Rep, Repeat, Scalar};
+use What::{Blk, Num, Rep, Repeat, Scalar};
 
 const REPEAT: Param = p("repeat", "repeat", Repeat, 8);
 const DB: Param = p("dst_blk", "dst_blk", Blk(0), 16);
@@ -225,7 +225,7 @@ params!(VEC2: DST, SRC0, SRC1, REPEAT, DB8, S0B, S1B, DR8, S0R, S1R);
 params!(VEC1: DST, SRC0, REPEAT, DB, SB, DR, SR);
 params!(VECS: DST, SRC0, IMM, REPEAT, DB, SB, DR, SR);
 params!(EXTREME: DST, SRC0, REPEAT, p("dst_rpt_elems", "dst_rep", Rep(0), 16), SB, SR,
-        p("mode", "order", Order, 2));
+        p("mode", "order", What::Order, 2));
 params!(SUM: DST, SRC0, REPEAT, p("dst_rpt_elems", "dst_rep", Rep(0), 16), SB, SR,
         p("mode", "mode", Num, 1));
 params!(GROUP: DST, SRC0, REPEAT, p("dst_rpt_blocks", "dst_rep", Rep(0), 16), SB, SR);

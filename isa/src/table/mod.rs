@@ -10,7 +10,7 @@ mod explain;
 mod form;
 
 pub use a2a3::Op;
-pub use explain::{Explanation, explain};
+pub use explain::{Explanation, ParamInfo, explain, pair_name};
 pub use form::{Form, Order, Param, Shape, What};
 
 use crate::families::Sem;

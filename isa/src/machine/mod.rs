@@ -1,0 +1,206 @@
+//! The A2/A3 machine: executes instructions for values and records what was issued.
+
+mod backends;
+mod lanes;
+mod log;
+mod overlap;
+mod plan;
+mod regs;
+mod verify;
+
+pub use backends::{Lister, Recorder};
+pub(crate) use lanes::{
+    Active, active, gather_repeat, lane_addr, run as run_lanes, undefined_lanes,
+};
+pub use log::Log;
+pub use plan::{Plan, field, named, order, padded, plan};
+pub use regs::{CTRL_COUNTER, MaskedCompare, Regs, Settings};
+pub use verify::name;
+
+use crate::families::{Ctx, Sem};
+use crate::instr::Instr;
+use lanes::Scratch;
+use ptoemu_core::access::Space;
+use ptoemu_core::check::state::{Modes, left_behind};
+use ptoemu_core::check::uninit::{Sink, undefined};
+use ptoemu_core::check::{Finding, Findings, Owner};
+use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::state::{Gm, Memory, WRITER_NONE};
+use ptoemu_core::stream::{Kind, NONE, OpId, SiteId, Stream};
+
+/// A fault that stops the run (range, alignment, deadlock, illegal instruction).
+#[derive(Clone, Debug)]
+pub struct Stop(pub Box<Diagnostic>);
+
+/// Whatever takes microcode: the machine, a recorder for timing alone, a listing.
+pub trait Backend {
+    /// Issues one instruction. Returns the loaded bits for a scalar load or a register read, 0
+    /// otherwise.
+    fn issue(&mut self, instr: &Instr) -> Result<u64, Stop>;
+}
+
+/// The machine: memories, registers, the stream under construction and what the checks found.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Unified Buffer.
+    pub ub: Memory,
+    /// Global memory.
+    pub gm: Gm,
+    /// Special registers.
+    pub regs: Regs,
+    /// Records, flags, current site.
+    pub log: Log,
+    /// What the checks found so far.
+    pub findings: Findings,
+    /// Choices and limits.
+    pub settings: Settings,
+    /// Named allocations of UB, for messages.
+    pub owners: Vec<Owner>,
+    scratch: Box<Scratch>,
+    mask_mode_warned: bool,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine::new(Settings::default())
+    }
+}
+
+impl Machine {
+    /// A machine with undefined UB and power-on registers.
+    pub fn new(settings: Settings) -> Self {
+        Machine {
+            ub: Memory::new(settings.ub_bytes as usize, settings.poison),
+            gm: Gm::default(),
+            regs: Regs::default(),
+            log: Log::default(),
+            findings: Findings::default(),
+            settings,
+            owners: Vec::new(),
+            scratch: Box::default(),
+            mask_mode_warned: false,
+        }
+    }
+
+    /// Sets where the records to come belong: source site and tile operation.
+    pub fn at(&mut self, site: SiteId, group: u32) {
+        (self.log.site, self.log.group) = (site, group);
+    }
+
+    /// Records so far.
+    pub fn stream(&self) -> &Stream {
+        &self.log.stream
+    }
+
+    /// The state a later [`Machine::leave`] compares with.
+    pub fn modes(&self) -> Modes {
+        self.regs.modes()
+    }
+
+    /// Reports modes left behind since `entry`: at the end of a tile operation, or of the kernel
+    /// (`last`), where flags still set are reported too.
+    pub fn leave(&mut self, entry: &Modes, last: bool) {
+        let site = self.log.site;
+        let by = self.log.stream.records.len().checked_sub(1).map_or(NONE, |r| r as u32);
+        for d in left_behind(entry, &self.regs.modes(), last) {
+            self.findings.add(Finding::new(d, by, site), OpId(u16::MAX));
+        }
+        if last {
+            for (record, d) in self.log.unmatched() {
+                let record_site = self.log.stream.records[record as usize].site;
+                let op = self.log.stream.records[record as usize].op;
+                self.findings.add(Finding::new(d, record, record_site), op);
+            }
+        }
+    }
+
+    pub(crate) fn report(
+        &mut self,
+        i: &Instr,
+        rec: u32,
+        finding: Diagnostic,
+        bytes: (u64, u64),
+        other: Option<u32>,
+    ) {
+        let f = Finding::new(finding, rec, self.log.site).bytes(Space::Ub, bytes.0, bytes.1);
+        self.findings.add(f.other(other), i.op.id());
+    }
+
+    /// Reports the first undefined byte of UB `start..end` that reaches `sink`.
+    pub(crate) fn require_defined(
+        &mut self,
+        i: &Instr,
+        rec: u32,
+        operand: &str,
+        range: (u64, u64),
+        sink: Sink,
+    ) {
+        let Some(at) = self.ub.shadow.first_undefined(range.0, range.1) else { return };
+        if self.findings.seen("initcheck.undefined", self.log.site, i.op.id()) {
+            return;
+        }
+        let d = undefined(&name(i), operand, at, sink, &self.ub.shadow, &self.owners);
+        let writer = Some(self.ub.shadow.writer(at)).filter(|w| *w != WRITER_NONE);
+        self.report(i, rec, d, (at, range.1), writer);
+    }
+
+    /// Warns once when a vector instruction takes a mask written in the other mode.
+    fn mask_mode(&mut self, i: &Instr, rec: u32) {
+        if self.regs.counter() == self.regs.mask_written_in_counter {
+            self.mask_mode_warned = false;
+            return;
+        }
+        if std::mem::replace(&mut self.mask_mode_warned, true) {
+            return;
+        }
+        let now = if self.regs.counter() { "counter" } else { "norm" };
+        let d = Diagnostic::new(
+            "state.mask_mode",
+            Level::Warning,
+            format!("{}: mask mode became {now} after the last set_vector_mask", name(i)),
+        )
+        .note(if self.regs.counter() {
+            format!("the mask bits are taken as a count of {} elements", self.regs.count())
+        } else {
+            format!(
+                "the count is taken as mask bits {:#x}:{:#x}",
+                self.regs.mask_hi, self.regs.mask_lo
+            )
+        })
+        .help("call set_vector_mask after changing the mode");
+        self.report(i, rec, d, (0, 0), None);
+    }
+}
+
+impl Backend for Machine {
+    fn issue(&mut self, i: &Instr) -> Result<u64, Stop> {
+        verify::legal(i, &self.regs, &self.settings).map_err(Stop)?;
+        let p = plan::plan(i, &self.regs);
+        verify::reach(i, &p, &self.gm, &self.settings, &self.owners).map_err(Stop)?;
+        let rec = self.log.push(i, &p).map_err(|d| Stop(Box::new(d)))?;
+        if p.row.kind() == Kind::Vector {
+            overlap::check(self, i, &p, rec);
+            if !matches!(p.lanes, ptoemu_core::access::Lanes::All) {
+                self.mask_mode(i, rec);
+            }
+        }
+        let ctx = Ctx::new(i, &self.regs, &self.settings);
+        Ok(match p.row.sem {
+            Sem::Fill(f) => lanes::run(self, &p, rec, false, &ctx, |c, d, _, _| f(c, d)),
+            Sem::One(f) => lanes::run(self, &p, rec, false, &ctx, |c, d, a, _| f(c, d, a)),
+            Sem::Two(f) => lanes::run(self, &p, rec, false, &ctx, f),
+            Sem::AccOne(f) => lanes::run(self, &p, rec, true, &ctx, |c, d, a, _| f(c, d, a)),
+            Sem::AccTwo(f) => lanes::run(self, &p, rec, true, &ctx, f),
+            Sem::Convert(_) => lanes::run(self, &p, rec, false, &ctx, |c, d, a, _| {
+                crate::families::convert::lanes(c, d, a)
+            }),
+            Sem::Nibble(_) => crate::families::convert::nibbles(self, i, &p, rec),
+            Sem::Special(f) => f(self, i, &p, rec),
+            Sem::Control(f) => f(&mut self.regs, i, &self.settings),
+            Sem::Nothing => 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Findings about overlapping operands of one instruction.
+
+use super::plan::Plan;
+use super::{Machine, name};
+use crate::families::Sem;
+use crate::instr::Instr;
+use crate::table::{Form, Op};
+use ptoemu_core::access::{Role, Walk};
+use ptoemu_core::check::alias::{self, Overlap};
+use ptoemu_core::check::owners;
+use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::dtype::DType;
+
+/// Reports what the rules of overlap forbid; values follow program order all the same.
+pub fn check(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) {
+    let repeats = u64::from(p.repeats);
+    if repeats == 0 {
+        let quiet = matches!(p.row.sem, Sem::Special(_)) && p.operand(0).is_none();
+        if !quiet {
+            no_work(m, i, rec);
+        }
+        return;
+    }
+    let Some((dst, w)) = p.operand(0).filter(|(_, w)| w.role != Role::Read) else { return };
+    if repeats > 1 && w.rep == 0 && w.elem > 0 && !accumulates(i, p, (dst, &w)) {
+        let d = warn(
+            "alias.repeat_stride",
+            format!("{}: destination repeat stride 0, every repeat overwrites the last", name(i)),
+        );
+        m.report(i, rec, d.help("use a repeat stride, or one repeat"), (dst, dst), None);
+    }
+    for n in 1..p.base.len() {
+        let Some((src, sw)) = p.operand(n) else { continue };
+        if n == 2 && accumulates(i, p, (dst, &w)) {
+            continue;
+        }
+        let found = alias::examine((dst, &w), (src, &sw), repeats, &p.lanes);
+        if !found.is_clean() {
+            overlap(m, i, p, rec, n, &found);
+        }
+    }
+}
+
+/// The documented accumulate form: two sources, dst is the second one, repeat stride 0.
+fn accumulates(i: &Instr, p: &Plan, dst: (u64, &Walk)) -> bool {
+    let Some((src1, w)) = p.operand(2) else { return false };
+    i.form() == Form::Vec2
+        && matches!(i.dtype, DType::F16 | DType::I32 | DType::F32)
+        && src1 == dst.0
+        && (dst.1.rep == 0 || w.rep == 0)
+}
+
+fn warn(code: &'static str, what: String) -> Diagnostic {
+    Diagnostic::new(code, Level::Warning, what)
+}
+
+fn no_work(m: &mut Machine, i: &Instr, rec: u32) {
+    if m.findings.seen("memcheck.no_work", m.log.site, i.op.id()) {
+        return;
+    }
+    let how = if m.regs.counter() { "the count is 0" } else { "repeat is 0" };
+    let d = warn("memcheck.no_work", format!("{}: {how}, the instruction does nothing", name(i)));
+    m.report(i, rec, d.help("drop it, or check the size it was computed from"), (0, 0), None);
+}
+
+fn overlap(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, n: usize, found: &Overlap) {
+    let source = if n == 1 { "src0" } else { "src1" };
+    let brcb = i.op == Op::vbrcb;
+    if let Some((reader, writer, at)) = found.across {
+        if m.findings.seen("alias.across_repeats", m.log.site, i.op.id()) {
+            return;
+        }
+        let what = format!(
+            "{}: repeat {reader} reads `{source}` bytes that repeat {writer} of it wrote",
+            name(i)
+        );
+        let mut d = Diagnostic::error("alias.across_repeats", what)
+            .note(format!("first such byte {at:#x}"))
+            .note(
+                "what a repeat writes must not be read by a later repeat of the same instruction",
+            );
+        if let Some(o) = owners(&m.owners, at, at + 1) {
+            d = d.note(format!("the byte belongs to `{o}`"));
+        }
+        m.report(
+            i,
+            rec,
+            d.help("move the destination, or issue one repeat at a time with barriers"),
+            (at, at + 1),
+            None,
+        );
+        return;
+    }
+    let Some((repeat, at)) = found.within else { return };
+    // Downward compaction is what the shipped reduction trees do.
+    if found.downward && !(brcb && p.repeats > 1)
+        || m.findings.seen("alias.within_repeat", m.log.site, i.op.id())
+    {
+        return;
+    }
+    let d = warn(
+        "alias.within_repeat",
+        format!("{}: `{source}` partly overlaps the destination in repeat {repeat}", name(i)),
+    )
+    .note(format!(
+        "first shared byte {at:#x}; a source is exactly the destination or disjoint from it"
+    ))
+    .help("move the destination, or make both operands the same elements");
+    m.report(i, rec, d, (at, at + 1), None);
+}

@@ -1,0 +1,235 @@
+//! What is checked before an instruction executes. Every fault found here stops the run.
+
+use super::plan::{self, Plan};
+use super::regs::{CTRL_INT_SATURATE, Regs, Settings};
+use crate::instr::Instr;
+use crate::table::{Form, Op, Order, Shape, What, pair_name};
+use ptoemu_core::access::{Lanes, Space};
+use ptoemu_core::check::{Owner, bounds, params};
+use ptoemu_core::diag::Diagnostic;
+use ptoemu_core::dtype::DType;
+use ptoemu_core::state::Gm;
+use ptoemu_core::stream::Pipe;
+
+type Check = Result<(), Box<Diagnostic>>;
+
+/// `vadd.f32`, `vconv_f322f16r`, `pipe_barrier`: how messages name an instruction.
+pub fn name(i: &Instr) -> String {
+    let row = i.op.row();
+    if row.types.len() < 2 {
+        row.mnemonic.to_string()
+    } else {
+        format!("{}.{}", row.mnemonic, i.dtype)
+    }
+}
+
+/// Element types and parameter widths.
+pub fn legal(i: &Instr, regs: &Regs, settings: &Settings) -> Check {
+    let row = i.op.row();
+    if !row.accepts(i.dtype, i.src_dtype) {
+        return Err(Box::new(wrong_type(i)));
+    }
+    for (p, &v) in row.form.params().iter().zip(&i.args) {
+        let fits = p.bits >= 64 || v >= 0 && v < 1 << p.bits;
+        let own_rule = matches!(p.what, What::Pipe | What::Order) || p.name == "event";
+        if !fits && !own_rule {
+            let repeat = p.what == What::Repeat;
+            let d = params::truncated(&name(i), p.name, v, u32::from(p.bits), repeat);
+            return Err(Box::new(d));
+        }
+    }
+    special(i)?;
+    let masked = (0..3).any(|n| row.form.operand(n).is_some_and(|o| o.0 == Shape::Lanes));
+    if masked && regs.counter() && regs.count() > settings.ub_bytes {
+        let d = Diagnostic::error(
+            "memcheck.count",
+            format!("{}: counter mode with {} elements, more than UB has bytes", name(i), regs.count()),
+        )
+        .note("in counter mode MASK[31:0] is the number of elements; mask bits read as a count look like this")
+        .help("call set_vector_mask with the element count after set_mask_count");
+        return Err(Box::new(d));
+    }
+    Ok(())
+}
+
+fn within(i: &Instr, param: &str, v: i64, lo: i64, hi: i64) -> Check {
+    if (lo..=hi).contains(&v) {
+        Ok(())
+    } else {
+        Err(Box::new(params::range(&name(i), param, v, lo, hi)))
+    }
+}
+
+/// Rules of single instructions and forms.
+fn special(i: &Instr) -> Check {
+    let refuse =
+        |code, what: String, help: &str| Err(Box::new(Diagnostic::error(code, what).help(help)));
+    match i.form() {
+        Form::Extreme => {
+            let code = i.get(What::Order).unwrap_or(0);
+            within(i, "mode", code, 0, Order::ALL.len() as i64 - 1)
+        }
+        Form::Sel => within(i, "mode", i.named("mode").unwrap_or(0), 0, 2),
+        Form::VecS | Form::ShiftRight if matches!(i.op, Op::vshl | Op::vshr) => {
+            let n = i.get(What::Scalar).unwrap_or(0);
+            within(i, "shift", n, 0, 8 * i.dtype.size() as i64)
+        }
+        Form::Vec1 if i.op == Op::vcopy => {
+            within(i, "dst_rpt", i.get(What::Rep(0)).unwrap_or(0), 0, 4095)?;
+            within(i, "src_rpt", i.get(What::Rep(1)).unwrap_or(0), 0, 4095)
+        }
+        Form::Barrier => match plan::pipe(i, "pipe") {
+            Some(Pipe::S) => refuse(
+                "synccheck.barrier_s",
+                "pipe_barrier(PIPE_S) is a hardware error".into(),
+                "the scalar pipe is in order: drop the barrier",
+            ),
+            Some(_) => Ok(()),
+            None => within(i, "pipe", i.args[0], 0, Pipe::ALL.len() as i64 - 1),
+        },
+        Form::Flag => flag(i),
+        Form::SetReg if i.op == Op::set_ctrl && i.args[0] >> CTRL_INT_SATURATE & 1 == 1 => refuse(
+            "memcheck.ctrl",
+            "CTRL[53] = 1 (integer saturation) is not supported on dav-2201".into(),
+            "leave bit 53 at 0: integers wrap",
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn flag(i: &Instr) -> Check {
+    let ends = [("src_pipe", 0), ("dst_pipe", 1)];
+    for (what, at) in ends {
+        if plan::pipe(i, what).is_none_or(|p| p == Pipe::All) {
+            return within(i, what, i.args[at], 0, Pipe::ALL.len() as i64 - 2);
+        }
+    }
+    if i.args[0] == i.args[1] {
+        let what = format!("{} with equal source and destination pipe", i.op.mnemonic());
+        let d =
+            Diagnostic::error("synccheck.same_pipe", what).help("use pipe_barrier inside one pipe");
+        return Err(Box::new(d));
+    }
+    within(i, "event", i.args[2], 0, 7)
+}
+
+fn wrong_type(i: &Instr) -> Diagnostic {
+    let row = i.op.row();
+    let accepted: Vec<String> = row.types.iter().map(|&(d, s)| pair_name(d, s)).collect();
+    let arithmetic =
+        matches!(i.form(), Form::Vec2 | Form::Vec1 | Form::VecS | Form::Extreme | Form::Sum);
+    let bitwise = matches!(i.op, Op::vand | Op::vor | Op::vnot);
+    let help = match i.dtype {
+        _ if bitwise => "process the data as a 16-bit view with twice or half the count",
+        DType::BF16 if arithmetic => "legal on 950; on dav-2201 widen with vconv_bf162f32 first",
+        _ if arithmetic && row.accepts(DType::F32, DType::F32) => {
+            "legal on 950 for more types; on dav-2201 convert to a listed type first"
+        }
+        _ => "use one of the listed element types",
+    };
+    params::dtype(row.mnemonic, &pair_name(i.dtype, i.src_dtype), &accepted.join(", "), help)
+}
+
+/// Alignment an operand's base needs; 1 for GM.
+fn alignment(i: &Instr, n: usize, shape: Shape) -> u64 {
+    let size = i.dtype.size();
+    match shape {
+        Shape::PerRepeat if i.form() == Form::Extreme => plan::order(i).bytes(size) as u64,
+        Shape::PerRepeat => size as u64,
+        Shape::One => (if n == 0 { size } else { i.src_dtype.size() }) as u64,
+        _ => 32,
+    }
+}
+
+/// Ranges, alignment and the destination block stride.
+pub fn reach(i: &Instr, p: &Plan, gm: &Gm, settings: &Settings, owners: &[Owner]) -> Check {
+    if p.repeats == 0 {
+        return Ok(());
+    }
+    for n in 0..p.base.len() {
+        let slot = if i.form() == Form::Load { 0 } else { n };
+        let (Some((shape, _)), Some((base, w))) = (i.form().operand(n as u8), p.operand(slot))
+        else {
+            continue;
+        };
+        let operand = if n == 0 {
+            "dst"
+        } else if n == 1 {
+            "src0"
+        } else {
+            "src1"
+        };
+        let need = alignment(i, n, shape);
+        let scalar = shape == Shape::One;
+        if w.space == Space::Gm {
+            if scalar && base % need != 0 {
+                return Err(Box::new(bounds::misaligned(&name(i), operand, base, need, true, &[])));
+            }
+            gm_range(i, operand, base, p, n.min(slot), gm)?;
+            continue;
+        }
+        if base % need != 0 {
+            return Err(Box::new(bounds::misaligned(
+                &name(i),
+                operand,
+                base,
+                need,
+                scalar,
+                owners,
+            )));
+        }
+        let limit = settings.ub_bytes;
+        if let Some(at) = bounds::first_outside(base, &w, u64::from(p.repeats), &p.lanes, limit) {
+            return Err(Box::new(bounds::outside(
+                &name(i),
+                operand,
+                &at,
+                Space::Ub,
+                limit,
+                owners,
+            )));
+        }
+    }
+    one_destination_block(i, p)
+}
+
+fn gm_range(i: &Instr, operand: &str, base: u64, p: &Plan, n: usize, gm: &Gm) -> Check {
+    let Some((_, w)) = p.operand(n) else { return Ok(()) };
+    for r in 0..u64::from(p.repeats) {
+        let at = w.addr(base, r, 0);
+        let end = at.and_then(|a| a.checked_add(u64::from(w.unit)));
+        let inside = at.zip(end).is_some_and(|(a, b)| gm.range(a, b).is_some());
+        if inside || w.unit == 0 {
+            continue;
+        }
+        let start = i128::from(base) + i128::from(w.rep) * i128::from(r);
+        let piece = bounds::Piece { repeat: r, block: 0, start, end: start + i128::from(w.unit) };
+        let held =
+            at.and_then(|a| gm.locate(a)).map_or(0, |(b, _)| gm.buffers()[b].mem.len() as u64);
+        return Err(Box::new(bounds::outside(&name(i), operand, &piece, Space::Gm, held, &[])));
+    }
+    Ok(())
+}
+
+/// Destination block stride 0 is supported with one active block only.
+fn one_destination_block(i: &Instr, p: &Plan) -> Check {
+    let Some((_, w)) = p.operand(0).filter(|(_, w)| w.elem > 0 && w.blk == 0) else {
+        return Ok(());
+    };
+    let mask = match p.lanes {
+        Lanes::All => return Ok(()),
+        other => other.of_repeat(0),
+    };
+    let active = (0..usize::from(w.blocks)).filter(|&b| w.block_active(&mask, b)).count();
+    if active <= 1 {
+        return Ok(());
+    }
+    let what = format!(
+        "VEC instruction parameter is invalid: {} dst_blk 0 with {active} active blocks",
+        name(i)
+    );
+    let d = Diagnostic::error("memcheck.dst_stride", what)
+        .note("all blocks of a repeat would be written to the same 32 bytes; not supported")
+        .help("use dst_blk 1, or a mask or count that leaves one block active");
+    Err(Box::new(d))
+}
