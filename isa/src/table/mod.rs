@@ -108,6 +108,11 @@ impl Op {
     }
 }
 
+/// Number of a reduction order by its name, `VALUE_INDEX` and its relatives.
+pub fn order_code(name: &str) -> Option<i64> {
+    Order::parse(name).map(|o| o as i64)
+}
+
 /// The A2/A3 instructions as `core` sees them.
 pub fn catalogue() -> Catalogue {
     Catalogue(a2a3::ROWS.iter().map(entry).collect())
