@@ -339,7 +339,8 @@ impl<'a> Parser<'a> {
             let next = self.peek().kind;
             match self.tok.kind {
                 Tok::Bang | Tok::Punct(b'<' | b'(') => {}
-                Tok::Ident if next != Tok::Punct(b'=') => {}
+                Tok::Ident if matches!(next, Tok::Punct(b',' | b')')) => {}
+                Tok::Ident if ty::is_type_word(self.slice(self.tok)) => {}
                 Tok::Punct(b')') => return Err(self.expected("a type")),
                 _ => return Ok(()),
             }
