@@ -205,8 +205,12 @@ impl Printer {
         } else {
             self.push(name);
         }
-        for arg in &op.args {
-            self.spaced_arg(arg);
+        for (i, arg) in op.args.iter().enumerate() {
+            match arg.kind {
+                // `pto.set_flag["PIPE_V", ..]`
+                ArgKind::List(_) if i == 0 => self.arg(arg),
+                _ => self.spaced_arg(arg),
+            }
         }
         if let Some(sig) = &op.types {
             self.signature(sig);
