@@ -1,7 +1,45 @@
 //! Tile operations: legality, meaning and microcode, one short file each or per family where only
 //! the operator differs.
 
+mod asm;
+mod bin;
+mod bin_scalar;
+mod call;
+mod check;
+mod col_reduce;
+mod convert;
+mod copy;
+mod engine;
+mod fill;
+mod meaning;
+mod op;
+mod quirks;
+mod row_expand;
+mod row_expand_bin;
+mod row_reduce;
+mod row_reduce_scalar;
+mod rsqrt;
+mod rules;
+mod transfer;
+mod unary;
+
+pub use asm::{Asm, SCRATCH, SCRATCH_BYTES};
+pub use call::{Attrs, Call, GmLayout, GmView, OperandOrder, Sat, Scalar};
+pub use check::{Checker, Limits, check};
+pub use meaning::{Mem, combine, single};
+pub use op::{OPS, Operator, Signature, TileOp, Tmp, Tolerance, a2a3, find, reference};
+pub use quirks::{Quirk, Quirks};
+
 use ptoemu_core::dtype::DType;
+
+/// Processor family a use is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Repeat-strided vector pipe (dav-2201).
+    A2A3,
+    /// Vector functions over registers (dav-3510).
+    A5,
+}
 
 /// Memory a tile lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +96,7 @@ pub struct Tile {
 impl Tile {
     /// Physical size in bytes.
     pub fn bytes(&self) -> u64 {
-        u64::from(self.rows) * u64::from(self.cols) * self.dtype.size() as u64
+        (u64::from(self.rows) * u64::from(self.cols)).saturating_mul(self.dtype.size() as u64)
     }
 
     /// Elements from one row to the next: `cols`, or 1 for a col-major tile.

@@ -1,0 +1,248 @@
+//! What a tile operation is, and the list of them.
+
+use super::asm::Asm;
+use super::call::Call;
+use super::check::Checker;
+use super::meaning::Mem;
+use super::{
+    Family, bin, bin_scalar, col_reduce, convert, copy, fill, row_expand, row_expand_bin,
+    row_reduce, row_reduce_scalar, rsqrt, transfer, unary,
+};
+use crate::machine::{Backend, Stop};
+use crate::table::Op;
+use ptoemu_core::diag::Diagnostic;
+use ptoemu_core::dtype::DType::{self, BF16, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
+
+/// What an operation does to elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names say it
+pub enum Operator {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min,
+    ExpDif,
+    Exp,
+    Log,
+    Sqrt,
+    Rsqrt,
+    Abs,
+    Neg,
+    Recip,
+    Relu,
+    Not,
+    /// Moves elements.
+    Move,
+}
+
+/// Scratch tile of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tmp {
+    /// The operation has no such operand.
+    None,
+    /// May be given.
+    Optional,
+    /// Must be given.
+    Required,
+}
+
+/// Operands of an operation besides the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Source tiles.
+    pub srcs: u8,
+    /// Scratch tile.
+    pub tmp: Tmp,
+    /// Takes a scalar.
+    pub scalar: bool,
+    /// Takes a GM view.
+    pub view: bool,
+}
+
+/// How results of microcode compare with the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tolerance {
+    /// Bit by bit, NaN equal to NaN.
+    Exact,
+    /// A float sum whose order of addition is the implementation's: relative to the sum of
+    /// magnitudes of the row, one unit in the last place per level of the tree.
+    Sum,
+}
+
+type Done = Result<(), Stop>;
+
+/// A tile operation.
+pub struct TileOp {
+    /// Mnemonic, `trowmax`.
+    pub name: &'static str,
+    /// One line of documentation.
+    pub doc: &'static str,
+    /// Operands.
+    pub sig: Signature,
+    /// Element types on A2/A3 (of the destination).
+    pub a2a3: &'static [DType],
+    /// Element types on the 950.
+    pub a5: &'static [DType],
+    /// What it does to elements.
+    pub operator: Operator,
+    /// How microcode compares with the reference.
+    pub tolerance: Tolerance,
+    /// Rules beyond types, extents and placement.
+    pub check: fn(&Call, &mut Checker) -> Result<(), Box<Diagnostic>>,
+    /// Meaning.
+    pub reference: fn(&Call, &mut Mem) -> Done,
+    /// A2/A3 microcode.
+    pub lower: fn(&Call, &mut Asm) -> Done,
+}
+
+impl std::fmt::Debug for TileOp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl TileOp {
+    /// Element types on a family.
+    pub fn types(&self, family: Family) -> &'static [DType] {
+        match family {
+            Family::A2A3 => self.a2a3,
+            Family::A5 => self.a5,
+        }
+    }
+
+    /// Is its destination global memory?
+    pub fn is_store(&self) -> bool {
+        self.sig.view && self.sig.srcs == 0 && self.name == "tstore"
+    }
+}
+
+/// Issues the A2/A3 microcode of a call that passed [`super::check`].
+pub fn a2a3(call: &Call, backend: &mut dyn Backend) -> Done {
+    (call.op.lower)(call, &mut Asm::of(call, backend))
+}
+
+/// Applies the meaning of a call to memory.
+pub fn reference(call: &Call, mem: &mut Mem) -> Done {
+    (call.op.reference)(call, mem)
+}
+
+/// Looks an operation up by mnemonic.
+pub fn find(name: &str) -> Option<&'static TileOp> {
+    OPS.iter().find(|op| op.name == name)
+}
+
+impl Operator {
+    /// The two-source instruction.
+    pub(super) fn vec2(self) -> Op {
+        match self {
+            Operator::Add => Op::vadd,
+            Operator::Sub | Operator::ExpDif => Op::vsub,
+            Operator::Mul => Op::vmul,
+            Operator::Div | Operator::Recip => Op::vdiv,
+            Operator::Min => Op::vmin,
+            _ => Op::vmax,
+        }
+    }
+
+    /// Does the order of operands not matter?
+    pub(super) fn commutes(self) -> bool {
+        matches!(self, Operator::Add | Operator::Mul | Operator::Max | Operator::Min)
+    }
+}
+
+const HF: &[DType] = &[F16, F32];
+const HFSI: &[DType] = &[F16, F32, I16, I32];
+const ROWMAX_A5: &[DType] = &[F16, F32, I32, I16, I8, U8];
+const ROWSUM_A5: &[DType] = &[F16, F32, I16, I32, I64, U64];
+const EXPAND: &[DType] = &[I8, U8, I16, U16, I32, U32, F16, BF16, F32];
+const ALL: &[DType] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32];
+const HFI: &[DType] = &[F16, F32, I32];
+const W16: &[DType] = &[I16, U16];
+const INTS: &[DType] = &[I8, U8, I16, U16, I32, U32];
+const ABS_A5: &[DType] = &[F16, F32, I8, I16, I32];
+const DIV_A5: &[DType] = &[F16, F32, I16, I32, U16, U32, I64, U64];
+const MUL_A5: &[DType] = &[F16, F32, I16, I32, BF16, U16, U32, I64, U64];
+const NEG_A5: &[DType] = &[F16, F32, I16, I32, BF16, U16, U32];
+const COLPROD_A5: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
+const CVT: &[DType] = &[F16, BF16, F32, I8, U8, I16, I32, I64];
+const EXPAND_A5: &[DType] = &[F16, F32, I16, I32, U16, U32, BF16, I8, U8];
+
+const fn sig(srcs: u8, tmp: Tmp) -> Signature {
+    Signature { srcs, tmp, scalar: false, view: false }
+}
+
+const fn scalar(srcs: u8) -> Signature {
+    Signature { srcs, tmp: Tmp::None, scalar: true, view: false }
+}
+
+const VIEW: Signature = Signature { srcs: 0, tmp: Tmp::None, scalar: false, view: true };
+const ONE: Signature = sig(1, Tmp::None);
+const TWO: Signature = sig(2, Tmp::None);
+
+/// Declares the registry, one operation a line.
+macro_rules! ops {
+    ($($name:literal $operator:ident $sig:expr, $a2a3:ident $a5:ident $tol:ident
+       $module:ident: $check:ident $reference:ident $lower:ident, $doc:literal;)*) => {
+        /// Every tile operation.
+        pub static OPS: &[TileOp] = &[$(TileOp {
+            name: $name,
+            doc: $doc,
+            sig: $sig,
+            a2a3: $a2a3,
+            a5: $a5,
+            operator: Operator::$operator,
+            tolerance: Tolerance::$tol,
+            check: $module::$check,
+            reference: $module::$reference,
+            lower: $module::$lower,
+        }),*];
+    };
+}
+
+#[rustfmt::skip]
+ops! {
+    "trowmax"  Max sig(1, Tmp::Required), HFSI ROWMAX_A5 Exact row_reduce: check reference lower, "Maximum of every row.";
+    "trowmin"  Min sig(1, Tmp::Required), HFSI ROWMAX_A5 Exact row_reduce: check reference lower, "Minimum of every row.";
+    "trowsum"  Add sig(1, Tmp::Required), HFSI ROWSUM_A5 Sum   row_reduce: check reference lower, "Sum of every row.";
+    "trowprod" Mul sig(1, Tmp::Required), HFSI HFSI      Sum   row_reduce_scalar: check reference lower, "Product of every row.";
+    "trowexpand"       Move   sig(1, Tmp::None), EXPAND EXPAND Exact row_expand: check reference lower, "Element 0 of every source row, over the row.";
+    "trowexpandadd"    Add    sig(2, Tmp::Optional), HFSI EXPAND_A5 Exact row_expand_bin: check reference lower, "full + one value (or block) per row.";
+    "trowexpandsub"    Sub    sig(2, Tmp::Optional), HFSI EXPAND_A5 Exact row_expand_bin: check reference lower, "full - one value (or block) per row.";
+    "trowexpandmul"    Mul    sig(2, Tmp::Optional), HFSI EXPAND_A5 Exact row_expand_bin: check reference lower, "full * one value (or block) per row.";
+    "trowexpanddiv"    Div    sig(2, Tmp::Optional), HF   EXPAND_A5 Exact row_expand_bin: check reference lower, "full / one value (or block) per row.";
+    "trowexpandmax"    Max    sig(2, Tmp::Optional), HFSI EXPAND_A5 Exact row_expand_bin: check reference lower, "max(full, one value or block per row).";
+    "trowexpandmin"    Min    sig(2, Tmp::Optional), HFSI EXPAND_A5 Exact row_expand_bin: check reference lower, "min(full, one value or block per row).";
+    "trowexpandexpdif" ExpDif sig(2, Tmp::Optional), HF   HF        Exact row_expand_bin: check reference lower, "exp(full - one value or block per row).";
+    "tcolmax"  Max sig(1, Tmp::None),     HFSI ALL        Exact col_reduce: check reference lower, "Maximum of every column.";
+    "tcolmin"  Min sig(1, Tmp::None),     HFSI ALL        Exact col_reduce: check reference lower, "Minimum of every column.";
+    "tcolsum"  Add sig(1, Tmp::Optional), HFSI ALL        Sum   col_reduce: check reference lower, "Sum of every column.";
+    "tcolprod" Mul sig(1, Tmp::None),     HFSI COLPROD_A5 Sum   col_reduce: check reference lower, "Product of every column.";
+    "tadd"     Add TWO, HFSI ALL    Exact bin: check reference lower, "src0 + src1.";
+    "tsub"     Sub TWO, HFSI ALL    Exact bin: check reference lower, "src0 - src1.";
+    "tmul"     Mul TWO, HFSI MUL_A5 Exact bin: check reference lower, "src0 * src1.";
+    "tdiv"     Div TWO, HF   DIV_A5 Exact bin: check reference lower, "src0 / src1.";
+    "tmax"     Max TWO, HFSI ALL    Exact bin: check reference lower, "max(src0, src1).";
+    "tmin"     Min TWO, HFSI ALL    Exact bin: check reference lower, "min(src0, src1).";
+    "tadds"    Add   scalar(1), HFSI ALL    Exact bin_scalar: check reference lower, "src + scalar.";
+    "tsubs"    Sub   scalar(1), HFSI ALL    Exact bin_scalar: check reference lower, "src - scalar.";
+    "tmuls"    Mul   scalar(1), HFSI MUL_A5 Exact bin_scalar: check reference lower, "src * scalar.";
+    "tdivs"    Div   scalar(1), HFSI DIV_A5 Exact bin_scalar: check reference lower, "src / scalar, or scalar / src.";
+    "tmaxs"    Max   scalar(1), HFSI ALL    Exact bin_scalar: check reference lower, "max(src, scalar).";
+    "tmins"    Min   scalar(1), HFSI ALL    Exact bin_scalar: check reference lower, "min(src, scalar).";
+    "tneg"     Neg   ONE,       HFSI NEG_A5 Exact bin_scalar: check reference lower, "-src.";
+    "trecip"   Recip ONE,       HFSI DIV_A5 Exact bin_scalar: check reference lower, "1 / src.";
+    "texp"     Exp   ONE, HF  HF     Exact unary: check reference lower, "e to the src.";
+    "tlog"     Log   ONE, HF  HF     Exact unary: check reference lower, "Natural logarithm.";
+    "tsqrt"    Sqrt  ONE, HF  HF     Exact unary: check reference lower, "Square root.";
+    "trsqrt"   Rsqrt sig(1, Tmp::Optional), HF HF Exact rsqrt: check reference lower, "1 / square root; tmp makes it accurate.";
+    "tabs"     Abs   ONE, HF  ABS_A5 Exact unary: check reference lower, "Absolute value.";
+    "trelu"    Relu  ONE, HFI HFI    Exact unary: check reference lower, "max(src, 0); NaN stays NaN.";
+    "tnot"     Not   ONE, W16 INTS   Exact unary: check reference lower, "Bitwise complement.";
+    "texpands" Move  scalar(0), EXPAND ALL Exact fill: check reference lower, "The scalar everywhere.";
+    "tmov"     Move  ONE,       ALL ALL    Exact copy: check reference lower, "Copy of a tile.";
+    "tcvt"     Move  sig(1, Tmp::Optional), CVT ALL Exact convert: check reference lower, "Element type conversion.";
+    "tload"    Move  VIEW, ALL ALL Exact transfer: check reference lower, "Global memory to tile.";
+    "tstore"   Move  VIEW, ALL ALL Exact transfer: check reference lower, "Tile to global memory.";
+}
