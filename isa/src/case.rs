@@ -252,27 +252,19 @@ pub struct Trial {
 /// Executes a call on generated data and compares it with its meaning.
 ///
 /// Sources are filled whole, padding included, so that reads beyond the valid region show.
-pub fn execute(
-    call: &Call,
-    limits: &Limits,
-    settings: Settings,
-    seed: u64,
-) -> Result<Trial, Stop> {
+pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> Result<Trial, Stop> {
     let notes = tile::check(call, Family::A2A3, limits).map_err(Stop)?;
     let mut m = Machine::new(settings);
     fill(&mut m, call, seed);
     let before = m.ub.bytes.as_slice().to_vec();
     let mut want = before.clone();
-    let nothing = notes.iter().any(|n| n.code == tile::NO_EFFECT);
     let entry = m.modes();
-    if !nothing {
-        let site = SiteId(m.log.stream.sites.intern(Site { span: Default::default(), file: 0 }));
-        m.log.stream.groups.push(Group { name: call.op.name, site });
-        m.at(site, 0);
-        tile::reference(call, &mut Mem { ub: &mut want, gm: None })?;
-        tile::a2a3(call, &mut m)?;
-        m.leave(&entry, true);
-    }
+    let site = SiteId(m.log.stream.sites.intern(Site { span: Default::default(), file: 0 }));
+    m.log.stream.groups.push(Group { name: call.op.name, site });
+    m.at(site, 0);
+    tile::reference(call, &mut Mem { ub: &mut want, gm: None })?;
+    tile::a2a3(call, &mut m)?;
+    m.leave(&entry, true);
     let after = m.ub.bytes.as_slice();
     Ok(Trial {
         mismatch: compare(call, &before, after, &want),
@@ -337,7 +329,9 @@ fn stray(call: &Call, limits: &Limits, before: &[u8], after: &[u8]) -> Option<(u
     }
     match &call.tmp {
         Some(tmp) => allow(tmp.addr, tmp.end()),
-        None if call.op.sig.tmp == Tmp::Optional => allow(limits.reserved.start, limits.reserved.end),
+        None if call.op.sig.tmp == Tmp::Optional => {
+            allow(limits.reserved.start, limits.reserved.end)
+        }
         None => {}
     }
     let mut bad = (0..before.len()).filter(|&i| before[i] != after[i] && !allowed[i]);

@@ -2,6 +2,8 @@
 //! microcode, and the executor that turns a module into values and an issue stream.
 #![deny(missing_docs)]
 
+pub mod case;
+pub mod exec;
 pub mod families;
 pub mod instr;
 pub mod machine;

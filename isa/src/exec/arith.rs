@@ -2,7 +2,7 @@
 
 use super::program::{Bin, Cast, Pred};
 use super::value::Value;
-use crate::text::{Scalar, Sign};
+use crate::text::Scalar;
 use half::{bf16, f16};
 use ptoemu_core::dtype::DType;
 use std::cmp::Ordering;
@@ -183,7 +183,11 @@ fn int_to_float(t: DType, v: i128) -> u64 {
         // second rounding except on a tie that f64 created, which the sticky bit below prevents.
         _ => {
             let big = v.unsigned_abs();
-            let sticky = if big >> 53 != 0 { big & !0xFFFF | u128::from(big & 0xFFFF != 0) << 15 } else { big };
+            let sticky = if big >> 53 != 0 {
+                big & !0xFFFF | u128::from(big & 0xFFFF != 0) << 15
+            } else {
+                big
+            };
             from_f64(t, if v < 0 { -(sticky as f64) } else { sticky as f64 })
         }
     }
@@ -222,14 +226,10 @@ pub fn pred(name: &str, float: bool) -> Option<Pred> {
     })
 }
 
-/// Is the type read as unsigned where signedness matters?
-pub fn is_unsigned(ty: Scalar) -> bool {
-    matches!(ty, Scalar::Int { sign: Sign::Unsigned, .. })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Sign;
     const I8: Scalar = Scalar::Int { bits: 8, sign: Sign::Signless };
     const I32: Scalar = Scalar::Int { bits: 32, sign: Sign::Signless };
 

@@ -102,7 +102,8 @@ impl AutoSync {
             }
         }
         let settled = |o: &Past| {
-            (0..PIPES).all(|r| self.count[r] == 0 && r != p || self.after[r][o.pipe as usize] >= o.at)
+            (0..PIPES)
+                .all(|r| self.count[r] == 0 && r != p || self.after[r][o.pipe as usize] >= o.at)
         };
         if self.past.len() > REMEMBERED {
             let keep: Vec<Past> = self.past.iter().copied().filter(|o| !settled(o)).collect();

@@ -50,9 +50,12 @@ pub(super) fn bind(
         if !f.args.iter().any(|a| a.name == b.name) {
             let names: Vec<_> = f.args.iter().map(|a| a.name.as_str()).collect();
             diags.push(
-                Diagnostic::error("usage.arg", format!("`{}` has no argument `{}`", f.name, b.name))
-                    .at(&program.source, f.span, "")
-                    .help(format!("its arguments are {}", names.join(", "))),
+                Diagnostic::error(
+                    "usage.arg",
+                    format!("`{}` has no argument `{}`", f.name, b.name),
+                )
+                .at(&program.source, f.span, "")
+                .help(format!("its arguments are {}", names.join(", "))),
             );
         }
     }
@@ -92,7 +95,9 @@ fn one(
         (ArgKind::Buffer(t), None) => match inferred(f, a.slot, *t) {
             Some(n) => Ok(add(&mut out.gm, name, *t, Memory::new(n as usize, poison))),
             None => Err((
-                format!("no value for the buffer `{name}`, and its size is not clear from the views"),
+                format!(
+                    "no value for the buffer `{name}`, and its size is not clear from the views"
+                ),
                 format!("give --arg {name}=@FILE.bin or --arg {name}=zeros:{t}[64x128]"),
             )),
         },
@@ -149,7 +154,10 @@ fn scalar(name: &str, want: Scalar, t: DType, bits: u64) -> Result<Value, Refusa
             format!("`{name}` is {w}, the value given is {t}"),
             format!("write --arg {name}=VALUE:{w}"),
         )),
-        (None, _) => Err((format!("`{name}` has a type no value can be given for"), "choose another entry".into())),
+        (None, _) => Err((
+            format!("`{name}` has a type no value can be given for"),
+            "choose another entry".into(),
+        )),
     }
 }
 

@@ -127,7 +127,8 @@ impl Exec<'_> {
 
     fn for_loop(&mut self, frame: &mut Frame, code: &Code) -> Result<Flow, Stop> {
         let Code::For { iv, range, carried, results, body } = code else { return Ok(Flow::Next) };
-        let [lo, hi, step] = [self.int(frame, range[0])?, self.int(frame, range[1])?, self.int(frame, range[2])?];
+        let [lo, hi, step] =
+            [self.int(frame, range[0])?, self.int(frame, range[1])?, self.int(frame, range[2])?];
         if step <= 0 {
             return Err(refuse("lower.step", format!("scf.for needs a positive step, got {step}")));
         }
@@ -167,7 +168,12 @@ impl Exec<'_> {
             let (go, vs) = match self.block(frame, before)? {
                 Flow::Condition(go, vs) => (go, vs),
                 Flow::Return(vs) => return Ok(Flow::Return(vs)),
-                _ => return Err(refuse("lower.while", "scf.while needs scf.condition in its first region")),
+                _ => {
+                    return Err(refuse(
+                        "lower.while",
+                        "scf.while needs scf.condition in its first region",
+                    ));
+                }
             };
             if !go {
                 return self.give(frame, results, vs);
@@ -246,7 +252,9 @@ pub(super) fn kind(want: &str, got: &Value) -> Stop {
 
 fn undefined(why: arith::Undefined) -> Stop {
     match why {
-        arith::Undefined::Kind => refuse("lower.type", "operands of the wrong kind for this operation"),
+        arith::Undefined::Kind => {
+            refuse("lower.type", "operands of the wrong kind for this operation")
+        }
         arith::Undefined::DivisionByZero => {
             Stop(Box::new(Diagnostic::error("scalar.division_by_zero", "integer division by zero")))
         }

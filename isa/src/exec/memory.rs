@@ -23,7 +23,9 @@ impl Exec<'_> {
                 let v = [self.block_index, self.blocks, 0, 1][*what as usize % 4];
                 set(frame, *d, Value::Int(i64::from(v)));
             }
-            Code::CastPtr { .. } | Code::AddPtr(..) | Code::TileAddr(..) => self.pointer(frame, &s.code)?,
+            Code::CastPtr { .. } | Code::AddPtr(..) | Code::TileAddr(..) => {
+                self.pointer(frame, &s.code)?
+            }
             Code::Load(d, p, i, t) => {
                 let addr = self.element(frame, *p, *i, t.size())?;
                 let bits = self.issue(&Instr::new(table::Op::scalar_load, *t, &[addr as i64]))?;
@@ -53,10 +55,18 @@ impl Exec<'_> {
             Code::Flag(on, src, dst, id) => {
                 let id = self.num(frame, *id)?;
                 let op = if *on { table::Op::set_flag } else { table::Op::wait_flag };
-                self.raw(&Instr::new(op, ptoemu_core::dtype::DType::I8, &[*src as i64, *dst as i64, id]))?;
+                self.raw(&Instr::new(
+                    op,
+                    ptoemu_core::dtype::DType::I8,
+                    &[*src as i64, *dst as i64, id],
+                ))?;
             }
             Code::Barrier(p) => {
-                self.raw(&Instr::new(table::Op::pipe_barrier, ptoemu_core::dtype::DType::I8, &[*p as i64]))?;
+                self.raw(&Instr::new(
+                    table::Op::pipe_barrier,
+                    ptoemu_core::dtype::DType::I8,
+                    &[*p as i64],
+                ))?;
             }
             Code::Unknown(name) => return Err(self.unknown(name)),
             _ => {}
@@ -66,7 +76,10 @@ impl Exec<'_> {
 
     fn unknown(&self, name: &str) -> Stop {
         let mut stop = refuse("unsupported", format!("`{name}` is not executed on this target"));
-        stop.0.help = Some("`ptoemu explain NAME` lists what is; unknown ops are only an error when reached".into());
+        stop.0.help = Some(
+            "`ptoemu explain NAME` lists what is; unknown ops are only an error when reached"
+                .into(),
+        );
         stop
     }
 
@@ -74,7 +87,9 @@ impl Exec<'_> {
         let (dst, v) = match code {
             Code::CastPtr { dst, src, to } => {
                 let v = match (get(frame, *src), to) {
-                    (Value::Int(a), Some(t)) => Value::Ptr(Ptr { space: Space::Ub, addr: *a as u64, elem: *t }),
+                    (Value::Int(a), Some(t)) => {
+                        Value::Ptr(Ptr { space: Space::Ub, addr: *a as u64, elem: *t })
+                    }
                     (Value::Ptr(p), Some(t)) => Value::Ptr(Ptr { elem: *t, ..*p }),
                     (Value::Ptr(p), None) => Value::Int(p.addr as i64),
                     (other, _) => return Err(kind("an integer or a pointer", other)),
@@ -83,7 +98,9 @@ impl Exec<'_> {
             }
             Code::AddPtr(dst, src, by) => {
                 let by = self.num(frame, *by)?;
-                let Value::Ptr(p) = get(frame, *src) else { return Err(kind("a pointer", get(frame, *src))) };
+                let Value::Ptr(p) = get(frame, *src) else {
+                    return Err(kind("a pointer", get(frame, *src)));
+                };
                 let step = by.wrapping_mul(p.elem.size() as i64);
                 (*dst, Value::Ptr(Ptr { addr: p.addr.wrapping_add(step as u64), ..*p }))
             }
@@ -127,13 +144,19 @@ impl Exec<'_> {
         let Value::View(v) = get(frame, src) else { return Err(kind("a view", get(frame, src))) };
         let (sizes, offsets) = (self.numbers(frame, &e.sizes)?, self.numbers(frame, &e.steps)?);
         if offsets.len() != v.strides.len() {
-            return Err(refuse("lower.operand", format!(
-                "the view has {} dimensions, the partition {}",
-                v.strides.len(),
-                offsets.len()
-            )));
+            return Err(refuse(
+                "lower.operand",
+                format!(
+                    "the view has {} dimensions, the partition {}",
+                    v.strides.len(),
+                    offsets.len()
+                ),
+            ));
         }
-        let skip = offsets.iter().zip(&v.strides).fold(0i64, |a, (o, s)| a.wrapping_add(o.wrapping_mul(*s)));
+        let skip = offsets
+            .iter()
+            .zip(&v.strides)
+            .fold(0i64, |a, (o, s)| a.wrapping_add(o.wrapping_mul(*s)));
         let addr = v.addr.wrapping_add(skip.wrapping_mul(v.elem.size() as i64) as u64);
         let part = View { addr, sizes, ..(**v).clone() };
         set(frame, dst, Value::View(Arc::new(part)));
@@ -155,7 +178,14 @@ impl Exec<'_> {
         }
     }
 
-    fn alloc(&mut self, frame: &mut Frame, dst: Slot, t: &Tile, place: Place, valid: [Option<Num>; 2]) -> Done {
+    fn alloc(
+        &mut self,
+        frame: &mut Frame,
+        dst: Slot,
+        t: &Tile,
+        place: Place,
+        valid: [Option<Num>; 2],
+    ) -> Done {
         let mut tile = Tile { addr: self.address(frame, place)?, ..t.clone() };
         let [r, c] = valid;
         if let Some(n) = r {
@@ -175,11 +205,11 @@ impl Exec<'_> {
     fn valid(&self, frame: &Frame, n: Num, most: u32, what: &str) -> Result<u32, Stop> {
         let v = self.num(frame, n)?;
         u32::try_from(v).ok().filter(|v| *v <= most).ok_or_else(|| {
-            let mut stop = refuse(
-                "legality.valid_region",
-                format!("{v} valid {what} in a tile of {most}"),
+            let mut stop =
+                refuse("legality.valid_region", format!("{v} valid {what} in a tile of {most}"));
+            stop.0.help = Some(
+                "valid sizes lie between 0 and the tile's size; hardware hangs otherwise".into(),
             );
-            stop.0.help = Some("valid sizes lie between 0 and the tile's size; hardware hangs otherwise".into());
             stop
         })
     }
@@ -197,25 +227,39 @@ impl Exec<'_> {
     fn reshape(&mut self, frame: &mut Frame, dst: Slot, src: Slot, to: &Tile) -> Done {
         let from = self.tile(frame, src)?;
         if to.bytes() > from.bytes() {
-            return Err(refuse("legality.reshape", format!(
-                "{} bytes seen as {} bytes",
-                from.bytes(),
-                to.bytes()
-            )));
+            return Err(refuse(
+                "legality.reshape",
+                format!("{} bytes seen as {} bytes", from.bytes(), to.bytes()),
+            ));
         }
         set(frame, dst, Value::Tile(Arc::new(Tile { addr: from.addr, ..to.clone() })));
         Ok(())
     }
 
-    fn subset(&mut self, frame: &mut Frame, dst: Slot, src: Slot, at: [Num; 2], size: [u32; 2]) -> Done {
+    fn subset(
+        &mut self,
+        frame: &mut Frame,
+        dst: Slot,
+        src: Slot,
+        at: [Num; 2],
+        size: [u32; 2],
+    ) -> Done {
         let from = self.tile(frame, src)?;
         let (r, c) = (self.num(frame, at[0])?, self.num(frame, at[1])?);
-        let fits = |at: i64, n: u32, whole: u32| at >= 0 && at.saturating_add(i64::from(n)) <= i64::from(whole);
-        if !fits(r, size[0], from.rows) || !fits(c, size[1], from.cols) || from.layout != Layout::RowMajor {
-            return Err(refuse("legality.subset", format!(
-                "{}x{} at ({r}, {c}) does not lie in the {}x{} row-major tile %{}",
-                size[0], size[1], from.rows, from.cols, from.name
-            )));
+        let fits = |at: i64, n: u32, whole: u32| {
+            at >= 0 && at.saturating_add(i64::from(n)) <= i64::from(whole)
+        };
+        if !fits(r, size[0], from.rows)
+            || !fits(c, size[1], from.cols)
+            || from.layout != Layout::RowMajor
+        {
+            return Err(refuse(
+                "legality.subset",
+                format!(
+                    "{}x{} at ({r}, {c}) does not lie in the {}x{} row-major tile %{}",
+                    size[0], size[1], from.rows, from.cols, from.name
+                ),
+            ));
         }
         // The subset keeps the parent's row length: its rows are as far apart as the parent's.
         let mut tile = (*from).clone();
@@ -226,7 +270,13 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn instruction(&mut self, frame: &mut Frame, op: table::Op, types: [ptoemu_core::dtype::DType; 2], nums: &[Num]) -> Done {
+    fn instruction(
+        &mut self,
+        frame: &mut Frame,
+        op: table::Op,
+        types: [ptoemu_core::dtype::DType; 2],
+        nums: &[Num],
+    ) -> Done {
         let params = op.form().params();
         let mut args = Vec::with_capacity(nums.len());
         for (p, n) in params.iter().zip(nums) {

@@ -181,10 +181,9 @@ impl<'p> Exec<'p> {
     pub(super) fn spend(&mut self) -> Result<(), Stop> {
         self.steps += 1;
         match self.options.max_steps {
-            Some(most) if self.steps > most => Err(super::frame::refuse(
-                "limit.steps",
-                format!("gave up after {most} statements"),
-            )),
+            Some(most) if self.steps > most => {
+                Err(super::frame::refuse("limit.steps", format!("gave up after {most} statements")))
+            }
             _ => Ok(()),
         }
     }
@@ -192,7 +191,10 @@ impl<'p> Exec<'p> {
     pub(super) fn enter(&mut self) -> Result<(), Stop> {
         self.calls += 1;
         if self.calls > MAX_CALLS {
-            return Err(super::frame::refuse("limit.calls", "functions call each other too deeply"));
+            return Err(super::frame::refuse(
+                "limit.calls",
+                "functions call each other too deeply",
+            ));
         }
         Ok(())
     }
@@ -265,7 +267,8 @@ impl<'p> Exec<'p> {
         for n in 0..3 {
             let Some((base, walk)) = p.operand(n) else { continue };
             let Some((start, end)) = walk.extent(base, u64::from(p.repeats)) else { continue };
-            for (write, on) in [(false, walk.role != Role::Write), (true, walk.role != Role::Read)] {
+            for (write, on) in [(false, walk.role != Role::Write), (true, walk.role != Role::Read)]
+            {
                 if on {
                     out.push(Touch { space: walk.space, start, end, write });
                 }

@@ -28,7 +28,6 @@ impl Exec<'_> {
         let call = self.assemble(frame, t)?;
         let notes = tile::check(&call, crate::tile::Family::A2A3, &self.options.limits)
             .map_err(|d| Stop(Box::new(self.with_place(*d, span))))?;
-        let stop_here = notes.iter().any(|n| n.code == "legality.no_effect");
         for n in notes {
             let n = self.with_place(n, span);
             if !self.notes.contains(&n) {
@@ -37,9 +36,6 @@ impl Exec<'_> {
         }
         if let Some((slot, _, _)) = &t.result {
             set(frame, *slot, Value::Tile(Arc::new(call.dst.clone())));
-        }
-        if stop_here {
-            return Ok(());
         }
         let pipe = self.pipe(&call);
         self.begin_group(t.op.name);
@@ -150,7 +146,12 @@ fn touches(call: &Call, limits: &tile::Limits) -> Vec<Touch> {
     out.extend(call.tmp.iter().map(|t| ub(t, true)));
     if call.tmp.is_none() && call.op.sig.tmp == Tmp::Optional {
         // The form without tmp may use the reserved window.
-        out.push(Touch { space: Space::Ub, start: limits.reserved.start, end: limits.reserved.end, write: true });
+        out.push(Touch {
+            space: Space::Ub,
+            start: limits.reserved.start,
+            end: limits.reserved.end,
+            write: true,
+        });
     }
     if let Some(v) = &call.view {
         let last = v.shape.iter().zip(v.strides).fold(0i64, |a, (n, s)| {
@@ -167,14 +168,18 @@ fn touches(call: &Call, limits: &tile::Limits) -> Vec<Touch> {
 fn gm_view(v: &View) -> Result<GmView, Stop> {
     let n = v.sizes.len();
     if n == 0 || n > 5 {
-        return Err(refuse("legality.view", format!("a transfer needs 1 to 5 dimensions, the view has {n}")));
+        return Err(refuse(
+            "legality.view",
+            format!("a transfer needs 1 to 5 dimensions, the view has {n}"),
+        ));
     }
     let mut shape = [1u32; 5];
     let mut strides = [0i64; 5];
     for (i, (size, step)) in v.sizes.iter().zip(&v.strides).enumerate() {
         let to = 5 - n + i;
-        shape[to] = u32::try_from(*size)
-            .map_err(|_| refuse("legality.view", format!("dimension {i} of the view has size {size}")))?;
+        shape[to] = u32::try_from(*size).map_err(|_| {
+            refuse("legality.view", format!("dimension {i} of the view has size {size}"))
+        })?;
         strides[to] = *step;
     }
     if n == 1 {
@@ -195,7 +200,11 @@ fn attributes(mut a: Attrs, written: &[(String, String)]) -> Result<Attrs, Stop>
                 })?;
             }
             "sat_mode" | "satmode" | "sat" | "saturation_mode" => {
-                a.sat = Some(if matches!(lower.as_str(), "on" | "sat" | "true") { Sat::On } else { Sat::Off });
+                a.sat = Some(if matches!(lower.as_str(), "on" | "sat" | "true") {
+                    Sat::On
+                } else {
+                    Sat::Off
+                });
             }
             "isBinary" | "is_binary" | "binary" => a.binary = lower == "true",
             _ => {}

@@ -1,6 +1,7 @@
 //! Tile operations: legality, meaning and microcode, one short file each or per family where only
 //! the operator differs.
 
+mod agree;
 mod asm;
 mod bin;
 mod bin_scalar;
@@ -23,6 +24,7 @@ mod rules;
 mod transfer;
 mod unary;
 
+pub use agree::agree;
 pub use asm::{Asm, SCRATCH, SCRATCH_BYTES};
 pub use call::{Attrs, Call, GmLayout, GmView, OperandOrder, Sat, Scalar};
 pub use check::{Checker, Limits, check};

@@ -112,6 +112,21 @@ impl TileOp {
         }
     }
 
+    /// One result per row?
+    pub fn reduces_rows(&self) -> bool {
+        matches!(self.name, "trowmax" | "trowmin" | "trowsum" | "trowprod")
+    }
+
+    /// One result per column?
+    pub fn reduces_cols(&self) -> bool {
+        self.name.starts_with("tcol")
+    }
+
+    /// Spreads one value or block per row over the row?
+    pub fn expands_rows(&self) -> bool {
+        self.name.starts_with("trowexpand")
+    }
+
     /// Is its destination global memory?
     pub fn is_store(&self) -> bool {
         self.sig.view && self.sig.srcs == 0 && self.name == "tstore"

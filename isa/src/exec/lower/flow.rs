@@ -55,11 +55,18 @@ impl Lower<'_> {
 
     fn for_loop(&mut self, op: &ast::Op) -> Option<Code> {
         let Some(Node { kind: N::Bind { name, value }, .. }) = op.args.first() else {
-            self.error("lower.operand", op.span, "scf.for needs `%i = %lower to %upper step %s`", None);
+            self.error(
+                "lower.operand",
+                op.span,
+                "scf.for needs `%i = %lower to %upper step %s`",
+                None,
+            );
             return Some(Code::Nothing);
         };
         let lower = self.slot(value);
-        let rest: Vec<Slot> = self.values(&op.args[1..].iter().filter(|a| a.as_value().is_some()).cloned().collect::<Vec<_>>());
+        let rest: Vec<Slot> = self.values(
+            &op.args[1..].iter().filter(|a| a.as_value().is_some()).cloned().collect::<Vec<_>>(),
+        );
         let [upper, step] = rest[..] else {
             self.error("lower.operand", op.span, "scf.for needs an upper bound and a step", None);
             return Some(Code::Nothing);

@@ -85,7 +85,12 @@ impl Lower<'_> {
             };
         }
         if let N::Float { .. } = node.kind {
-            self.error("lower.operand", node.span, "give a float scalar as an arith.constant", None);
+            self.error(
+                "lower.operand",
+                node.span,
+                "give a float scalar as an arith.constant",
+                None,
+            );
             return Num::Lit(0);
         }
         self.num(node)

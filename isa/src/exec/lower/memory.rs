@@ -28,7 +28,12 @@ impl Lower<'_> {
                 let tile = self.first(op)?;
                 let nums: Vec<Num> = op.args.iter().skip(1).map(|a| self.num(a)).collect();
                 let [r, c] = nums[..] else {
-                    self.error("lower.operand", op.span, "set_validshape takes a tile, rows and columns", None);
+                    self.error(
+                        "lower.operand",
+                        op.span,
+                        "set_validshape takes a tile, rows and columns",
+                        None,
+                    );
                     return Some(Code::Nothing);
                 };
                 Code::SetValid(tile, r, c)
@@ -54,7 +59,12 @@ impl Lower<'_> {
             "addptr" => {
                 let nodes: Vec<_> = op.args.iter().collect();
                 let [p, i] = nodes[..] else {
-                    self.error("lower.operand", op.span, "addptr takes a pointer and an offset", None);
+                    self.error(
+                        "lower.operand",
+                        op.span,
+                        "addptr takes a pointer and an offset",
+                        None,
+                    );
                     return Some(Code::Nothing);
                 };
                 let (p, i) = (self.slot(p), self.num(i));
@@ -98,7 +108,12 @@ impl Lower<'_> {
         };
         if elem.is_none() {
             let span = ty.map_or(op.span, |t| t.span);
-            self.error("lower.type", span, "expected a pointer to an element the emulator has", None);
+            self.error(
+                "lower.type",
+                span,
+                "expected a pointer to an element the emulator has",
+                None,
+            );
         }
         Some(elem.unwrap_or(DType::F32))
     }
@@ -122,8 +137,14 @@ impl Lower<'_> {
         let ty = ty?;
         match &ty.kind {
             TypeKind::Tile(t) => {
-                let (Some(d), true) = (t.dtype.dtype(), t.rows <= 1 << 24 && t.cols <= 1 << 24) else {
-                    self.error("unsupported", ty.span, "tiles of this element type or size are not executed", None);
+                let (Some(d), true) = (t.dtype.dtype(), t.rows <= 1 << 24 && t.cols <= 1 << 24)
+                else {
+                    self.error(
+                        "unsupported",
+                        ty.span,
+                        "tiles of this element type or size are not executed",
+                        None,
+                    );
                     return None;
                 };
                 Some(template(name, t, d))
@@ -173,7 +194,12 @@ impl Lower<'_> {
             None => match nodes.get(1) {
                 Some(n) => self.num(n),
                 None => {
-                    self.error("lower.operand", op.span, "tassign takes a tile and an address", None);
+                    self.error(
+                        "lower.operand",
+                        op.span,
+                        "tassign takes a tile and an address",
+                        None,
+                    );
                     return Some(Code::Nothing);
                 }
             },

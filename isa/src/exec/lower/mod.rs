@@ -13,7 +13,9 @@ pub use place::Limits;
 
 use super::program::*;
 use super::value::Value;
-use crate::text::{self as ast, Arg as Node, ArgKind as N, Block, File, Func, Item, Module, ValueRef};
+use crate::text::{
+    self as ast, Arg as Node, ArgKind as N, Block, File, Func, Item, Module, ValueRef,
+};
 use crate::text::{Type, TypeKind};
 use crate::tile::Tile;
 use place::Placer;
@@ -67,8 +69,12 @@ enum Entity<'a> {
 }
 
 fn functions(file: &File) -> Vec<Entity<'_>> {
-    let mut out: Vec<_> =
-        file.funcs().into_iter().filter(|(_, f)| f.body.is_some()).map(|(m, f)| Entity::Func(m, f)).collect();
+    let mut out: Vec<_> = file
+        .funcs()
+        .into_iter()
+        .filter(|(_, f)| f.body.is_some())
+        .map(|(m, f)| Entity::Func(m, f))
+        .collect();
     if out.is_empty() {
         out.push(Entity::Bare(bare_ops(&file.items)));
     }
@@ -202,7 +208,9 @@ impl<'a> Lower<'a> {
                 }
                 None => ArgKind::Other("tile of an unsupported element type".into()),
             },
-            other => ArgKind::Other(format!("{other:?}").split([' ', '(']).next().unwrap_or("").into()),
+            other => {
+                ArgKind::Other(format!("{other:?}").split([' ', '(']).next().unwrap_or("").into())
+            }
         }
     }
 
@@ -251,9 +259,12 @@ impl<'a> Lower<'a> {
         let mut body = Vec::new();
         if let [_, second, ..] = blocks {
             let span = second.label.as_ref().map_or(Span::default(), |l| l.span);
-            self.error("unsupported", span, "branches between blocks are not executed", Some(
-                "use scf.if, scf.for and scf.while",
-            ));
+            self.error(
+                "unsupported",
+                span,
+                "branches between blocks are not executed",
+                Some("use scf.if, scf.for and scf.while"),
+            );
         }
         for op in blocks.iter().take(1).flat_map(|b| &b.ops) {
             self.statement(op, &mut body);
@@ -266,7 +277,8 @@ impl<'a> Lower<'a> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             self.depth -= 1;
-            let span = blocks.first().and_then(|b| b.ops.first()).map_or(Span::default(), |o| o.span);
+            let span =
+                blocks.first().and_then(|b| b.ops.first()).map_or(Span::default(), |o| o.span);
             self.error("unsupported", span, "regions are nested too deeply", None);
             return Vec::new();
         }
@@ -280,7 +292,13 @@ impl<'a> Lower<'a> {
         body
     }
 
-    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: Option<&str>) {
+    fn error(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: Option<&str>,
+    ) {
         let mut d = Diagnostic::error(code, message).at(&self.source, span, "");
         d.help = help.map(str::to_string);
         self.diags.push(d);

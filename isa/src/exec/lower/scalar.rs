@@ -72,9 +72,11 @@ impl Lower<'_> {
         }
         if let Some(c) = conversion(name) {
             let from = self.operand_scalar(op)?;
-            let to = op.result_types().first().and_then(|t| t.as_scalar()).or_else(|| {
-                op.operand_types().get(1).and_then(|t| t.as_scalar())
-            });
+            let to = op
+                .result_types()
+                .first()
+                .and_then(|t| t.as_scalar())
+                .or_else(|| op.operand_types().get(1).and_then(|t| t.as_scalar()));
             let Some(to) = to else {
                 self.error("lower.type", op.span, format!("arith.{name} needs `T to U`"), None);
                 return Some(Code::Nothing);
@@ -180,11 +182,14 @@ pub(super) fn literal_value(node: &N, ty: Option<Scalar>) -> Option<Value> {
         (N::Int { value, .. }, None) => {
             Value::Int(arith::wrap(*value as i64, ty.unwrap_or(Scalar::Index)))
         }
-        (N::Float { text, value }, Some(t)) => Value::Float(t, match t {
-            DType::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
-            DType::F16 => u64::from(f16::from_f64(*value).to_bits()),
-            _ => arith::from_f64(t, *value),
-        }),
+        (N::Float { text, value }, Some(t)) => Value::Float(
+            t,
+            match t {
+                DType::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
+                DType::F16 => u64::from(f16::from_f64(*value).to_bits()),
+                _ => arith::from_f64(t, *value),
+            },
+        ),
         _ => return None,
     })
 }

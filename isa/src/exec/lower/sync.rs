@@ -33,9 +33,12 @@ impl Lower<'_> {
 
     fn bad_pipe(&mut self, node: Option<&Node>, op: &ast::Op) -> Code {
         let span = node.map_or(op.span, |n| n.span);
-        self.error("lower.operand", span, "expected a pipe", Some(
-            "one of PIPE_S PIPE_V PIPE_MTE1 PIPE_MTE2 PIPE_MTE3 PIPE_M PIPE_FIX PIPE_ALL",
-        ));
+        self.error(
+            "lower.operand",
+            span,
+            "expected a pipe",
+            Some("one of PIPE_S PIPE_V PIPE_MTE1 PIPE_MTE2 PIPE_MTE3 PIPE_M PIPE_FIX PIPE_ALL"),
+        );
         Code::Nothing
     }
 
@@ -43,7 +46,12 @@ impl Lower<'_> {
     fn flag(&mut self, set: bool, op: &ast::Op) -> Code {
         let nodes = op.args.iter().find_map(|a| a.as_list()).unwrap_or(&op.args);
         let [src, dst, id] = nodes else {
-            self.error("lower.operand", op.span, "expected [source pipe, target pipe, event]", None);
+            self.error(
+                "lower.operand",
+                op.span,
+                "expected [source pipe, target pipe, event]",
+                None,
+            );
             return Code::Nothing;
         };
         let pipe = |n: &Node| n.as_name().and_then(Pipe::parse);
@@ -79,7 +87,12 @@ impl Lower<'_> {
         let pipe = |n: &Node| n.as_name().and_then(op_pipe);
         let (Some(s), Some(d)) = (pipe(src), pipe(dst)) else {
             let wrong = if pipe(src).is_none() { src } else { dst };
-            self.error("lower.operand", wrong.span, "expected an operation kind such as TLOAD or TVEC", None);
+            self.error(
+                "lower.operand",
+                wrong.span,
+                "expected an operation kind such as TLOAD or TVEC",
+                None,
+            );
             return Code::Nothing;
         };
         let id = self.event_id(id);

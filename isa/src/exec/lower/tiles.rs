@@ -4,8 +4,8 @@
 use super::memory::scalar_dtype;
 use super::{Lower, N};
 use crate::exec::program::{Arg, ArgKind, Code, Num, Operand, Place, Slot, TileStmt};
+use crate::text::Type;
 use crate::text::{self as ast, Arg as Node, ValueRef};
-use crate::text::{Type, TypeKind};
 use crate::tile::{self, Layout, Tile, TileOp, Tmp};
 
 /// Operands of one statement with their types as written.
@@ -29,7 +29,12 @@ impl Lower<'_> {
         };
         if outs.is_empty() && result.is_none() {
             let message = format!("{} has no destination", op.name.text);
-            self.error("lower.operand", op.span, message, Some("write outs(%dst : T), or %dst = ..."));
+            self.error(
+                "lower.operand",
+                op.span,
+                message,
+                Some("write outs(%dst : T), or %dst = ..."),
+            );
         }
         let attrs = attributes(op);
         let name = name.to_string();
@@ -187,8 +192,7 @@ fn spelled(op: &ast::Op) -> Spelled<'_> {
             })
         };
         let (ins, outs): (Vec<_>, Vec<_>) = (side("ins"), side("outs"));
-        let result = (outs.is_empty() && !op.results.is_empty())
-            .then(|| op.result_types().first());
+        let result = (outs.is_empty() && !op.results.is_empty()).then(|| op.result_types().first());
         return Spelled { ins, outs, result };
     }
     let nodes: Vec<&Node> = op.args.iter().filter(|a| is_operand(a)).collect();

@@ -1,0 +1,46 @@
+//! When a result counts as the meaning.
+
+use super::call::Call;
+use super::meaning::to_f64;
+use super::op::Tolerance;
+use ptoemu_core::dtype::DType;
+
+/// Does `got` agree with the meaning `want` at row `r`, column `c`? NaN agrees with NaN; sums and
+/// products may round once per element and in any order. `before` is UB before the operation.
+pub fn agree(call: &Call, before: &[u8], (r, c): (u64, u64), got: u64, want: u64) -> bool {
+    let t = call.dst.dtype;
+    if got == want || !t.is_float() {
+        return got == want;
+    }
+    let (g, w) = (to_f64(t, got), to_f64(t, want));
+    if g.is_nan() && w.is_nan() {
+        return true;
+    }
+    call.op.tolerance == Tolerance::Sum && sum_agrees(call, before, (r, c), g, w)
+}
+
+fn sum_agrees(call: &Call, before: &[u8], (r, c): (u64, u64), got: f64, want: f64) -> bool {
+    let src = call.source(0);
+    let t = src.dtype;
+    let along_rows = call.op.reduces_rows();
+    let n = u64::from(if along_rows { src.valid_cols } else { src.valid_rows });
+    let value = |i: u64| {
+        let at = if along_rows { src.at(r, i) } else { src.at(i, c) } as usize;
+        let bytes = before.get(at..at + t.size()).unwrap_or(&[]);
+        to_f64(t, bytes.iter().rev().fold(0, |acc, x| acc << 8 | u64::from(*x)))
+    };
+    let (max, ulp) =
+        if t == DType::F16 { (65504.0, 1.0 / 1024.0) } else { (f64::from(f32::MAX), 1e-7) };
+    let product = call.op.name.ends_with("prod");
+    let magnitude = if product {
+        (0..n).map(value).fold(1.0, |acc: f64, v| acc * v.abs().max(1.0))
+    } else {
+        (0..n).map(|i| value(i).abs()).sum::<f64>()
+    };
+    // Infinities, NaN and overflow depend on the order of a tree.
+    if magnitude.is_nan() || magnitude > max || product && want.abs() < 1e-4 {
+        return true;
+    }
+    let scale = if product { want.abs() } else { magnitude };
+    (got - want).abs() <= scale * ulp * (n as f64 + 2.0)
+}
