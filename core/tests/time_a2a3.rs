@@ -240,14 +240,14 @@ fn a_computed_mask_takes_longer_unless_hidden() {
         b.mask_marked(0, 0xff, marks);
         b.dense("vmax", F32, 1, &[DST, A]);
     };
-    starts_at(&run(|b| build(b, Marks::COMPUTED)), 1, 17);
+    starts_at(&run(|b| build(b, Marks::COMPUTED)), 1, 6);
     starts_at(&run(|b| build(b, Marks::default())), 1, 5);
     let t = run(|b| {
         b.copy(DST, A, 64, 8, (0, 0));
         b.barrier(Pipe::V);
         build(b, Marks::COMPUTED);
     });
-    starts_at(&t, 3, 5 + 64 + 12);
+    starts_at(&t, 3, 5 + 64 + 12 + 4);
 }
 
 #[test]
@@ -269,8 +269,8 @@ fn a_restore_with_nothing_after_it_completes_late() {
 }
 
 #[test]
-fn a_mask_behind_a_barrier_can_be_made_to_cost() {
-    for (extra, at) in [(0.0, 20), (4.0, 24)] {
+fn a_mask_behind_a_barrier_costs_a_little_more() {
+    for (extra, at) in [(0.0, 20), (4.0, 24), (9.0, 29)] {
         let t = run_on(&[("mask.behind_barrier", extra)], |b| {
             b.dense("vmax", F32, 4, &[DST, A]);
             b.barrier(Pipe::V);
@@ -281,6 +281,23 @@ fn a_mask_behind_a_barrier_can_be_made_to_cost() {
         assert_eq!(t.pipe(Pipe::V).stalled(Cause::Mask), extra as u64);
         assert_eq!(t.pipe(Pipe::V).stalled(Cause::Barrier), 16);
     }
+}
+
+#[test]
+fn a_board_loop_of_mask_add_barrier() {
+    // Cycles an Add, 64 repeats without a clash: 86.04 on a board. Issue to retirement is the same.
+    let n = 100;
+    let t = run(|b| {
+        for _ in 0..n {
+            b.set_mask(0, !0);
+            b.dense("vadd", F32, 64, &[0x20000, 0, 0x10100]);
+            b.barrier(Pipe::V);
+        }
+    });
+    for i in 1..n {
+        starts_at(&t, 3 * i + 1, 5 + 86 * i as u64);
+    }
+    assert_eq!(t.retired(1), Some(5 + 86));
 }
 
 #[test]

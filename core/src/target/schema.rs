@@ -93,6 +93,7 @@ const COMMON: &[Field] = &[
 const A2A3: &[Field] = &[
     field("ub.read_stage", "cycles", whole(0.0, 1024.0), true, "stages between the read of a repeat and its execution"),
     field("drain", "cycles", WHOLE, true, "end of execution until what waits for the result may start"),
+    field("retire", "cycles", WHOLE, true, "from then until the instruction retires: reported, orders nothing"),
     field("end", "cycles", WHOLE, true, "last result until the run counts as over, once a run"),
     field("partial_block", "cycles", WHOLE, true, "longer write stage when the mask cuts inside a block"),
     field("mask.first", "cycles", WHOLE, true, "S time of a first mask or mode write while V has nothing to do"),

@@ -1,13 +1,9 @@
 //! The Unified Buffer arbiter of the repeat-based vector pipe.
 //!
 //! Memory is `groups` bank groups; a group's banks hold equal layers of the address range. In one
-//! cycle a bank serves one access and a group one read and one write. Writes are served first. A
-//! repeat that still wants a bank that is being written reads nothing in that cycle; else its
-//! sources are served in order, block by block. The next repeat starts reading when this one has
+//! cycle a bank serves one access and a group one read and one write. Writes are served first,
+//! then the sources in order, block by block; the next repeat starts reading when this one has
 //! read everything; the write of a repeat is asked for `depth` cycles after its reads are done.
-//!
-//! Waiting as a whole, not block by block, is what makes an instruction that reads all groups of
-//! the layer it writes take two cycles a repeat, as measured.
 
 use crate::access::{Lanes, Space, Walk};
 use rustc_hash::FxHashMap;
@@ -147,14 +143,10 @@ impl<'a> Arbiter<'a> {
 
     /// Serves reads of the current repeat; true if it has read everything.
     fn read_blocks(&mut self, busy_banks: &[Plane]) -> bool {
-        let clash =
-            |p: &Plane| busy_banks.iter().any(|b| b.layer == p.layer && b.mask & p.mask != 0);
-        if !busy_banks.is_empty() && self.pending.iter().flatten().any(clash) {
-            return false;
-        }
         let (mut groups, mut left) = (0, 0);
         for p in self.pending.iter_mut().flatten() {
-            let grant = p.mask & !groups;
+            let taken = busy_banks.iter().filter(|b| b.layer == p.layer).fold(0, |m, b| m | b.mask);
+            let grant = p.mask & !groups & !taken;
             groups |= grant;
             p.mask &= !grant;
             left |= p.mask;

@@ -25,6 +25,7 @@ pub(crate) struct Queue {
 pub(crate) struct Fixed {
     pub read_stage: u64,
     pub drain: u64,
+    pub retire: u64,
     pub end: u64,
     pub partial_block: u64,
     pub mask_first: u64,
@@ -62,6 +63,7 @@ impl Fixed {
         Fixed {
             read_stage: c("ub.read_stage"),
             drain: c("drain"),
+            retire: c("retire"),
             end: c("end"),
             partial_block: c("partial_block"),
             mask_first: c("mask.first"),

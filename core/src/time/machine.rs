@@ -337,7 +337,8 @@ impl<'a> Machine<'a> {
             until(last + end, Cause::End);
         }
         let cycles = last + end;
-        Timeline { entries: self.entries, stalls: self.stalls, pipes, cycles }
+        let retire = self.fixed.retire;
+        Timeline { entries: self.entries, stalls: self.stalls, pipes, cycles, retire }
     }
 }
 

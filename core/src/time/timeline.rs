@@ -120,9 +120,16 @@ pub struct Timeline {
     pub pipes: [PipeTotals; 7],
     /// Cycles of the run.
     pub cycles: u64,
+    /// Cycles from the result of a V instruction to its retirement.
+    pub retire: u64,
 }
 
 impl Timeline {
+    /// Cycle a V instruction retires, as the vendor's simulator reports it.
+    pub fn retired(&self, record: u32) -> Option<u64> {
+        self.entries.get(record as usize).map(|e| e.done + self.retire)
+    }
+
     /// Totals of a pipe.
     pub fn pipe(&self, pipe: Pipe) -> PipeTotals {
         self.pipes.get(pipe as usize).copied().unwrap_or_default()

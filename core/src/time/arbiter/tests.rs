@@ -22,15 +22,23 @@ fn depth(startup: u64) -> u64 {
 
 #[test]
 fn board_layouts_of_an_add() {
-    // 1000 Adds of 64 f32 repeats on a board, cycles each; 22 of them are no work of the arbiter.
-    for (src1, dst, board) in [
-        (0x10100, 0x20000, 86.04),
-        (0x4000, 0x10000, 150.01),
-        (0x10000, 0x14100, 150.01),
-        (0x10100, 0x4000, 86.00),
-        (0x10100, 0x10100, 86.04),
+    // Eight layouts, 1000 Adds of 64 f32 repeats each: ticks of 50 MHz at 1.8 GHz. 22 cycles of an
+    // Add are no work of the arbiter.
+    for (stride, src1, dst, ticks) in [
+        ((1, 8), 0x10100, 0x20000, 2390),
+        ((1, 8), 0x4000, 0x10000, 4167),
+        ((1, 8), 0x10000, 0x14100, 4167),
+        ((1, 8), 0x10100, 0x4000, 2389),
+        ((1, 8), 0x10100, 0x4020, 3751),
+        ((1, 8), 0x10100, 0x10100, 2390),
+        ((0, 1), 0x10100, 0x10100, 3584),
+        ((0, 8), 0x10100, 0x10100, 2389),
     ] {
-        let ours = 22.0 + dense(&[0, src1], dst, 64, depth(6), 1) as f64;
+        let reads = [(0, walk(Role::Read, stride.0, stride.1)), (src1, walk(Role::Read, 1, 8))];
+        let writes = [(dst, walk(Role::Write, 1, 8))];
+        let access = Access { reads: &reads, writes: &writes, lanes: Lanes::All, repeats: 64 };
+        let ours = 22.0 + busy(&access, UB, Pace { depth: depth(6), interval: 1 }) as f64;
+        let board = f64::from(ticks) * 0.036;
         assert!((ours - board).abs() <= 0.05, "{src1:#x} {dst:#x}: {ours} {board}");
     }
 }
@@ -43,6 +51,9 @@ fn simulator_layouts_of_two_sources() {
         assert!((2.0..=2.125).contains(&per_repeat(0x4000, 0x8000)));
         assert_eq!(per_repeat(0x4000, 0x10000), 2.0);
         assert_eq!(per_repeat(0x4080, 0x10000), 2.0);
+        if startup == 5 {
+            continue; // No instruction of the sweep is that deep; it finds a gap for its writes.
+        }
         // All groups of the layer that is written. The first `depth` repeats meet no writes yet.
         let cycles = |r| dense(&[0, 0x4100], 0xc000, r, depth(startup), 1) as f64;
         let (a, b) = (depth(startup), 3 * depth(startup));
