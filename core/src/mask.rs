@@ -9,8 +9,23 @@ use bitvec::prelude::{BitArray, Lsb0};
 pub const LANES: usize = 256;
 
 /// A set of active lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub struct Mask(BitArray<[u64; 4], Lsb0>);
+
+// By words: the bit array would compare and hash bit by bit.
+impl PartialEq for Mask {
+    fn eq(&self, other: &Mask) -> bool {
+        self.0.data == other.0.data
+    }
+}
+
+impl Eq for Mask {}
+
+impl std::hash::Hash for Mask {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.data.hash(state);
+    }
+}
 
 impl Mask {
     /// No lane.

@@ -93,12 +93,24 @@ impl Shadow {
             return;
         }
         let words = self.defined.as_raw_mut_slice();
-        for (word, bits) in pieces::<64>(start, end) {
+        let (head, whole, tail) = split::<64>(start, end);
+        words[whole].fill(if defined { u64::MAX } else { 0 });
+        for (word, bits) in [head, tail].into_iter().flatten() {
             words[word] = if defined { words[word] | bits } else { words[word] & !bits };
         }
-        for (block, bytes) in pieces::<32>(start, end) {
+        let (head, whole, tail) = split::<32>(start, end);
+        self.set_writers(whole, writer);
+        for (block, bytes) in [head, tail].into_iter().flatten() {
             self.set_writer(block, bytes as u32, writer);
         }
+    }
+
+    fn set_writers(&mut self, blocks: std::ops::Range<usize>, writer: u32) {
+        let slots = &mut self.writer[blocks];
+        if self.refined.len() > self.free.len() {
+            self.free.extend(slots.iter().filter(|w| is_refined(**w)).map(|w| w & !REFINED));
+        }
+        slots.fill(writer);
     }
 
     /// Marks `n` bytes at `to` as defined where those at `from` are, last written by `writer`.
@@ -126,11 +138,13 @@ impl Shadow {
 
     /// Are all bytes of `start..end` defined? Bytes beyond the memory are not.
     pub fn is_defined(&self, start: u64, end: u64) -> bool {
-        if end > self.size as u64 {
+        if end > self.size as u64 || start >= end {
             return start >= end;
         }
         let words = self.defined.as_raw_slice();
-        pieces::<64>(start as usize, end as usize).all(|(w, bits)| words[w] & bits == bits)
+        let (head, whole, tail) = split::<64>(start as usize, end as usize);
+        words[whole].iter().all(|w| *w == u64::MAX)
+            && [head, tail].into_iter().flatten().all(|(w, bits)| words[w] & bits == bits)
     }
 
     /// The first byte of `start..end` that is not defined.
@@ -160,6 +174,23 @@ impl Shadow {
 
 fn is_refined(writer: u32) -> bool {
     writer & REFINED != 0 && writer != WRITER_NONE
+}
+
+/// A word of the shadow and the bits of it that a range covers.
+type Part = Option<(usize, u64)>;
+
+/// `start..end` (not empty) as a partial first word, whole words and a partial last word of `N`
+/// bytes each.
+fn split<const N: usize>(start: usize, end: usize) -> (Part, std::ops::Range<usize>, Part) {
+    let upto = |n: usize| if n >= 64 { u64::MAX } else { (1u64 << n) - 1 };
+    let (first, last) = (start / N, end / N);
+    let (lo, hi) = (start % N, end % N);
+    if first == last {
+        return (Some((first, upto(hi) & !upto(lo))), first..first, None);
+    }
+    let head = (lo != 0).then_some((first, upto(N) & !upto(lo)));
+    let tail = (hi != 0).then_some((last, upto(hi)));
+    (head, first + usize::from(lo != 0)..last, tail)
 }
 
 /// The `N`-byte words that `start..end` touches, each with its selected bytes.

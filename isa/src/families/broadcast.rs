@@ -23,12 +23,14 @@ pub fn brcb(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
             let at = from + (b * size) as u64;
             whole || m.ub.shadow.is_defined(at, at + size as u64)
         });
-        for (b, element) in eight[..8 * size].chunks_exact(size).enumerate() {
+        for (b, known) in known.into_iter().enumerate() {
             let Some(at) = dw.addr(dst, r, b) else { continue };
+            let element = eight[b * size..].iter().take(size).rev();
+            let bits = element.fold(0, |acc, x| acc << 8 | u64::from(*x));
             if let Some(to) = m.ub.bytes.get_mut(at, 32) {
-                to.chunks_exact_mut(size).for_each(|e| e.copy_from_slice(element));
+                splat(to, size, bits);
             }
-            m.ub.shadow.set(at, at + 32, known[b], rec);
+            m.ub.shadow.set(at, at + 32, known, rec);
         }
     }
     0

@@ -2,13 +2,16 @@
 
 use super::{Ctx, Repeat, arith, extreme, view, view_mut};
 use crate::instr::Instr;
-use crate::machine::{Machine, Plan, active, gather_repeat, name, order, undefined_lanes};
+use crate::machine::{
+    Machine, Plan, active, gather_repeat, lane_addr, name, named, order, undefined_lanes,
+};
 use crate::table::Order;
 use ptoemu_core::check::uninit::Sink;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::num::Extreme;
+use ptoemu_core::state::Memory;
 
 /// One repeat ready to be reduced.
 struct Lanes<'a> {
@@ -19,82 +22,86 @@ struct Lanes<'a> {
     bad: Mask,
 }
 
-/// What one repeat leaves: pieces at byte offsets, each with its defined flag.
+/// Result elements one repeat writes, from the start of `values`, and those of them undefined.
 struct Results {
-    bytes: [u8; 32 * 8],
-    /// (offset, length, defined) of what is written.
-    pieces: [(u16, u16, bool); 64],
-    n: usize,
+    written: Mask,
+    bad: Mask,
 }
 
 impl Results {
-    fn put(&mut self, at: usize, value: &[u8], defined: bool) {
-        let slot = self.bytes.get_mut(at..at + value.len());
-        if let (Some(slot), Some(piece)) = (slot, self.pieces.get_mut(self.n)) {
-            slot.copy_from_slice(value);
-            *piece = (at as u16, value.len() as u16, defined);
-            self.n += 1;
-        }
+    /// The first `n` elements, all or none of them defined.
+    fn first(n: usize, defined: bool) -> Results {
+        let written = Mask::first(n);
+        Results { written, bad: if defined { Mask::NONE } else { written } }
     }
+
+    const NOTHING: Results = Results { written: Mask::NONE, bad: Mask::NONE };
 }
 
-impl Default for Repeat {
-    fn default() -> Self {
-        Repeat([0; 256])
-    }
-}
-
-/// Runs a reduction body over every repeat.
+/// Runs a reduction body over every repeat; the body leaves its results in the values.
 fn each(
     m: &mut Machine,
     i: &Instr,
     p: &Plan,
     rec: u32,
-    mut body: impl FnMut(&mut Machine, u64, Lanes, &mut Results),
+    mut body: impl FnMut(&mut Machine, u64, &mut Lanes) -> Results,
 ) -> u64 {
     let c = Ctx::new(i, &m.regs, &m.settings);
     let (dst, src) = (p.or_empty(0), p.or_empty(1));
-    let mut values = Repeat::default();
+    let mut values = Repeat([0; 256]);
     for r in 0..u64::from(p.repeats) {
         let act = active(p, r);
         gather_repeat(&m.ub, src, r, &act, &mut values.0);
         let bad = undefined_lanes(&m.ub.shadow, (src.0, &src.1), r, &act);
         if let Some(lane) = bad.lowest() {
-            let at = crate::machine::lane_addr(&src.1, src.0, r, lane);
+            let at = lane_addr(&src.1, src.0, r, lane);
             let end = at + i.dtype.size() as u64;
             m.require_defined(i, rec, "src0", (at, end), Sink::Reduction);
         }
-        let mut out = Results { bytes: [0; 256], pieces: [(0, 0, true); 64], n: 0 };
-        body(m, r, Lanes { c: &c, mask: act.mask(), values: &mut values, bad }, &mut out);
-        let Some(at) = dst.1.addr(dst.0, r, 0) else { continue };
-        for &(off, len, defined) in &out.pieces[..out.n] {
-            let (start, len) = (at + u64::from(off), usize::from(len));
-            let from = usize::from(off);
-            if let Some(to) = m.ub.bytes.get_mut(start, len) {
-                to.copy_from_slice(&out.bytes[from..from + len]);
-            }
-            m.ub.shadow.set(start, start + len as u64, defined, rec);
+        let out = body(m, r, &mut Lanes { c: &c, mask: act.mask(), values: &mut values, bad });
+        if let Some(at) = dst.1.addr(dst.0, r, 0) {
+            write(&mut m.ub, at, i.dtype.size(), &values.0, &out, rec);
         }
     }
     0
 }
 
-/// Folds `n` (a power of two) lanes from `from` to one by halves; order does not matter.
-fn fold_extreme(c: &Ctx, which: Extreme, lanes: &[u8], out: &mut [u8]) {
-    let mut t = Repeat::default();
-    t.0[..lanes.len()].copy_from_slice(lanes);
-    let mut n = lanes.len() / 2;
+fn write(ub: &mut Memory, at: u64, e: usize, values: &[u8; 256], out: &Results, rec: u32) {
+    let n = out.written.count();
+    if out.written == Mask::first(n) && out.bad.is_empty() {
+        if let (Some(to), Some(from)) = (ub.bytes.get_mut(at, n * e), values.get(..n * e)) {
+            to.copy_from_slice(from);
+        }
+        return ub.shadow.set(at, at + (n * e) as u64, true, rec);
+    }
+    for k in out.written.iter() {
+        let start = at + (k * e) as u64;
+        if let (Some(to), Some(from)) = (ub.bytes.get_mut(start, e), values.get(k * e..(k + 1) * e))
+        {
+            to.copy_from_slice(from);
+        }
+        ub.shadow.set(start, start + e as u64, !out.bad.get(k), rec);
+    }
+}
+
+/// Folds the lanes of the whole repeat to one by halves; the order does not matter.
+fn fold_extreme(c: &Ctx, which: Extreme, lanes: &[u8; 256]) -> u32 {
+    let (mut t, mut d) = (Repeat([0; 256]), Repeat([0; 256]));
+    extreme::pick(c, which, &mut t.0[..128], &lanes[..128], &lanes[128..]);
+    let mut n = 64;
     while n >= c.dtype.size() {
-        let mut d = Repeat::default();
         extreme::pick(c, which, &mut d.0[..n], &t.0[..n], &t.0[n..2 * n]);
         t.0[..n].copy_from_slice(&d.0[..n]);
         n /= 2;
     }
-    out.copy_from_slice(&t.0[..c.dtype.size()]);
+    bits_of(c.dtype, &t.0[..4])
 }
 
 /// Fills the inactive lanes of `lanes` (starting at lane `first`) with its lowest active value.
 fn neutralise(l: &mut Lanes, first: usize, n: usize) -> Option<()> {
+    if l.mask.covers(first + n) {
+        return Some(());
+    }
     let e = l.c.dtype.size();
     let lane = (first..first + n).find(|i| l.mask.get(*i))?;
     let mut v = [0u8; 8];
@@ -128,39 +135,35 @@ fn first_lane(l: &Lanes, v: u32) -> usize {
 fn whole(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, which: Extreme) -> u64 {
     let how = order(i);
     let mut best: Option<(u32, u32)> = None;
-    let (t, n) = (i.dtype, p.per_repeat);
-    each(m, i, p, rec, |m, r, mut l, out| {
-        if neutralise(&mut l, 0, n).is_none() {
-            return nothing_active(m, i, rec, r);
+    let (e, n) = (i.dtype.size(), p.per_repeat);
+    each(m, i, p, rec, |m, r, l| {
+        if neutralise(l, 0, n).is_none() {
+            nothing_active(m, i, rec, r);
+            return Results::NOTHING;
         }
-        let mut v = [0u8; 8];
-        let e = t.size();
-        fold_extreme(l.c, which, &l.values.0[..n * e], &mut v[..e]);
-        let value = if e == 4 {
-            u32::from_le_bytes([v[0], v[1], v[2], v[3]])
-        } else {
-            u32::from(u16::from_le_bytes([v[0], v[1]]))
+        let value = fold_extreme(l.c, which, &l.values.0);
+        if best.is_none_or(|(b, _)| b != value && beats(l.c, which, value, b)) {
+            best = Some((value, (r as usize * n + first_lane(l, value)) as u32));
+        }
+        let (v, k) = (
+            value.to_le_bytes(),
+            match how {
+                Order::OnlyValue => [0; 4],
+                _ => (first_lane(l, value) as u32).to_le_bytes(),
+            },
+        );
+        let (first, second) = match how {
+            Order::OnlyValue | Order::ValueIndex => (v, k),
+            Order::IndexValue | Order::OnlyIndex => (k, v),
         };
-        let lane = if how == Order::OnlyValue { 0 } else { first_lane(&l, value) };
-        let ok = l.bad.is_empty();
-        let k = (lane as u32).to_le_bytes();
-        match how {
-            Order::OnlyValue => out.put(0, &v[..e], ok),
-            Order::OnlyIndex => out.put(0, &k, ok),
-            Order::ValueIndex => {
-                out.put(0, &v[..e], ok);
-                out.put(e, &k[..e], ok);
-            }
-            Order::IndexValue => {
-                out.put(0, &k[..e], ok);
-                out.put(e, &v[..e], ok);
-            }
+        let written = how.bytes(e) / e;
+        if how == Order::OnlyIndex {
+            l.values.0[..4].copy_from_slice(&k);
+        } else {
+            l.values.0[..e].copy_from_slice(&first[..e]);
+            l.values.0[e..2 * e].copy_from_slice(&second[..e]);
         }
-        let better = best.is_none_or(|(b, _)| beats(l.c, which, value, b));
-        if better {
-            let lane = if how == Order::OnlyValue { first_lane(&l, value) } else { lane };
-            best = Some((value, (r as usize * n + lane) as u32));
-        }
+        Results::first(written, l.bad.is_empty())
     });
     if let Some(b) = best {
         m.regs.max_min = b;
@@ -168,14 +171,14 @@ fn whole(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, which: Extreme) -> u64 
     0
 }
 
-/// Is `a` a strictly better extreme than `b`?
+/// Does `a` win against `b`?
 fn beats(c: &Ctx, which: Extreme, a: u32, b: u32) -> bool {
-    let (mut x, mut y, mut d) = (Repeat::default(), Repeat::default(), Repeat::default());
+    let (mut x, mut y, mut d) = (Repeat([0; 256]), Repeat([0; 256]), Repeat([0; 256]));
     let e = c.dtype.size();
     x.0[..4].copy_from_slice(&a.to_le_bytes());
     y.0[..4].copy_from_slice(&b.to_le_bytes());
     extreme::pick(c, which, &mut d.0[..e], &x.0[..e], &y.0[..e]);
-    a != b && bits_of(c.dtype, &d.0[..e]) == a
+    bits_of(c.dtype, &d.0[..4]) == a && a != b
 }
 
 fn nothing_active(m: &mut Machine, i: &Instr, rec: u32, r: u64) {
@@ -210,16 +213,16 @@ fn zero_inactive(l: &mut Lanes, n: usize) {
     }
 }
 
-/// One level of the adjacent tree: `d[i] = s[2i] + s[2i+1]`, in place.
-fn level(c: &Ctx, bytes: &mut [u8]) {
+/// One level of the adjacent tree: lane i of the first half = f(lanes 2i, 2i+1).
+fn level(c: &Ctx, bytes: &mut [u8], f: impl Fn(&Ctx, &mut [u8], &[u8], &[u8])) {
     let half = bytes.len() / 2;
-    let (mut even, mut odd) = (Repeat::default(), Repeat::default());
+    let (mut even, mut odd) = (Repeat([0; 256]), Repeat([0; 256]));
     if c.dtype == DType::F32 {
         deal::<u32>(bytes, &mut even.0[..half], &mut odd.0[..half]);
     } else {
         deal::<u16>(bytes, &mut even.0[..half], &mut odd.0[..half]);
     }
-    arith::add(c, &mut bytes[..half], &even.0[..half], &odd.0[..half]);
+    f(c, &mut bytes[..half], &even.0[..half], &odd.0[..half]);
 }
 
 fn deal<T: bytemuck::Pod>(from: &[u8], even: &mut [u8], odd: &mut [u8]) {
@@ -229,53 +232,59 @@ fn deal<T: bytemuck::Pod>(from: &[u8], even: &mut [u8], odd: &mut [u8]) {
     }
 }
 
+/// Levels of the tree until `left` bytes of results remain.
+fn tree(l: &mut Lanes, left: usize, f: impl Fn(&Ctx, &mut [u8], &[u8], &[u8]) + Copy) {
+    let mut bytes = 256;
+    while bytes > left {
+        level(l.c, &mut l.values.0[..bytes], f);
+        bytes /= 2;
+    }
+}
+
 /// Sum of each repeat; with the flag ACC_VAL also gathers the repeats in order `[I]`.
 pub fn whole_sum(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let (e, n) = (i.dtype.size(), p.per_repeat);
-    let mut acc = Repeat::default();
-    each(m, i, p, rec, |_, _, mut l, out| {
-        zero_inactive(&mut l, n);
-        let mut bytes = n * e;
-        while bytes > e {
-            level(l.c, &mut l.values.0[..bytes]);
-            bytes /= 2;
+    let accumulate = named(i, "mode") != 0;
+    let mut acc = Repeat([0; 256]);
+    each(m, i, p, rec, |_, _, l| {
+        zero_inactive(l, n);
+        tree(l, e, arith::add);
+        if accumulate {
+            let sum = acc;
+            arith::add(l.c, &mut acc.0[..e], &sum.0[..e], &l.values.0[..e]);
         }
-        out.put(0, &l.values.0[..e], l.bad.is_empty());
-        let sum = acc;
-        arith::add(l.c, &mut acc.0[..e], &sum.0[..e], &l.values.0[..e]);
+        Results::first(1, l.bad.is_empty())
     });
-    if named_flag(i) {
+    if accumulate {
         m.regs.acc = bits_of(i.dtype, &acc.0[..4]);
     }
     0
 }
 
-fn named_flag(i: &Instr) -> bool {
-    crate::machine::named(i, "mode") != 0
-}
-
-/// Is any of the lanes of block `b` marked in `mask`?
-fn any(mask: &Mask, b: usize, per_block: usize) -> bool {
-    mask.bits(b * per_block, per_block) != 0
+/// Groups of `n` lanes, eight of them, that hold a lane of `mask`.
+fn groups(mask: &Mask, count: usize, n: usize) -> Mask {
+    let mut out = Mask::NONE;
+    if !mask.is_empty() {
+        (0..count).for_each(|b| out.set(b, mask.bits(b * n, n) != 0));
+    }
+    out
 }
 
 fn group_extreme(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, which: Extreme) -> u64 {
     let e = i.dtype.size();
     let n = 32 / e;
-    each(m, i, p, rec, |m, r, mut l, out| {
-        let mut silent = true;
-        for b in 0..8 {
-            if neutralise(&mut l, b * n, n).is_none() {
-                continue;
-            }
-            silent = false;
-            let mut v = [0u8; 8];
-            fold_extreme(l.c, which, &l.values.0[b * 32..b * 32 + 32], &mut v[..e]);
-            out.put(b * e, &v[..e], !any(&l.bad, b, n));
-        }
-        if silent {
+    each(m, i, p, rec, |m, r, l| {
+        if l.mask.is_empty() {
             nothing_active(m, i, rec, r);
+            return Results::NOTHING;
         }
+        if !l.mask.covers(8 * n) {
+            for b in 0..8 {
+                neutralise(l, b * n, n);
+            }
+        }
+        tree(l, 8 * e, |c, d, a, b| extreme::pick(c, which, d, a, b));
+        Results { written: groups(&l.mask, 8, n), bad: groups(&l.bad, 8, n) }
     })
 }
 
@@ -293,29 +302,19 @@ pub fn group_min(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
 pub fn group_add(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let e = i.dtype.size();
     let n = 32 / e;
-    each(m, i, p, rec, |_, _, mut l, out| {
-        zero_inactive(&mut l, 8 * n);
-        // Three or four levels over the whole repeat leave one sum per block.
-        let mut bytes = 256;
-        while bytes > 8 * e {
-            level(l.c, &mut l.values.0[..bytes]);
-            bytes /= 2;
-        }
-        for b in 0..8 {
-            out.put(b * e, &l.values.0[b * e..(b + 1) * e], !any(&l.bad, b, n));
-        }
+    each(m, i, p, rec, |_, _, l| {
+        zero_inactive(l, 8 * n);
+        tree(l, 8 * e, arith::add);
+        Results { written: Mask::first(8), bad: groups(&l.bad, 8, n) }
     })
 }
 
 /// Sums of adjacent pairs; a pair without active lane is not written `[U]`.
 pub fn pair_sum(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
-    let e = i.dtype.size();
-    each(m, i, p, rec, |_, _, mut l, out| {
-        let n = 256 / e;
-        zero_inactive(&mut l, n);
-        level(l.c, &mut l.values.0);
-        for k in (0..n / 2).filter(|k| l.mask.bits(2 * k, 2) != 0) {
-            out.put(k * e, &l.values.0[k * e..(k + 1) * e], l.bad.bits(2 * k, 2) == 0);
-        }
+    let n = p.per_repeat;
+    each(m, i, p, rec, |_, _, l| {
+        zero_inactive(l, n);
+        level(l.c, &mut l.values.0, arith::add);
+        Results { written: groups(&l.mask, n / 2, 2), bad: groups(&l.bad, n / 2, 2) }
     })
 }

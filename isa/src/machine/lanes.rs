@@ -93,7 +93,10 @@ pub fn visit(w: &Walk, base: u64, r: u64, act: &Active, mut f: impl FnMut(usize,
     let e = usize::from(w.elem);
     let mut at = base.wrapping_add((w.rep as u64).wrapping_mul(r));
     if w.blk == w.unit as i32 {
-        return if left > 0 { f(0, at, left * e) } else { () };
+        if left > 0 {
+            f(0, at, left * e);
+        }
+        return;
     }
     let mut lane = 0;
     while left > 0 {
@@ -138,8 +141,28 @@ fn source<'a>(
     if matches!(act, Active::Prefix(_)) && w.blk == w.unit as i32 {
         return ub.get(lane_addr(w, base, r, 0), bytes).unwrap_or(&[]);
     }
-    gather(ub, (base, w), r, act, buf);
+    if w.blk == 0 && matches!(act, Active::Prefix(_)) {
+        let n = bytes.min(w.unit as usize);
+        let block = ub.get(lane_addr(w, base, r, 0), n).unwrap_or(&[]);
+        buf.chunks_exact_mut(w.unit.max(1) as usize)
+            .for_each(|c| c[..block.len()].copy_from_slice(block));
+    } else {
+        gather(ub, (base, w), r, act, buf);
+    }
     &buf[..bytes.min(256)]
+}
+
+/// Are all active lanes of repeat `r` defined?
+#[inline]
+fn all_defined(shadow: &Shadow, (base, w): (u64, &Walk), r: u64, act: &Active) -> bool {
+    if let (Active::Prefix(n), 0) = (act, w.blk) {
+        let at = lane_addr(w, base, r, 0);
+        let bytes = (n * usize::from(w.elem)).min(w.unit as usize);
+        return shadow.is_defined(at, at + bytes as u64);
+    }
+    let mut whole = true;
+    visit(w, base, r, act, |_, at, len| whole &= shadow.is_defined(at, at + len as u64));
+    whole
 }
 
 /// Copies the active lanes of repeat `r` to their places in `buf`; the other lanes keep theirs.
@@ -227,11 +250,7 @@ fn define(
     act: &Active,
     rec: u32,
 ) {
-    let mut whole = true;
-    for (base, w) in read {
-        visit(w, *base, r, act, |_, at, len| whole &= ub.shadow.is_defined(at, at + len as u64));
-    }
-    if whole {
+    if read.iter().all(|(base, w)| all_defined(&ub.shadow, (*base, w), r, act)) {
         visit(dst.1, dst.0, r, act, |_, at, len| ub.shadow.set(at, at + len as u64, true, rec));
         return;
     }
@@ -250,10 +269,8 @@ fn define(
 
 /// Active lanes of repeat `r` that hold an undefined byte.
 pub fn undefined_lanes(shadow: &Shadow, (base, w): (u64, &Walk), r: u64, act: &Active) -> Mask {
-    let mut whole = true;
-    visit(w, base, r, act, |_, at, len| whole &= shadow.is_defined(at, at + len as u64));
     let mut out = Mask::NONE;
-    if whole {
+    if all_defined(shadow, (base, w), r, act) {
         return out;
     }
     for lane in act.mask().iter() {
