@@ -23,11 +23,11 @@ fn number() -> impl Strategy<Value = i64> {
 fn plausible(what: What, name: &str, raw: u64) -> i64 {
     let below = |n: u64| (raw % n) as i64;
     match what {
-        What::Addr(_) if raw % 16 == 0 => (1 << 40) + below(300),
+        What::Addr(_) if raw.is_multiple_of(16) => (1 << 40) + below(300),
         What::Addr(_) => below(0x1800) * 32,
         What::Repeat => below(6),
         What::Blk(_) | What::Rep(_) => below(9),
-        What::Scalar if raw % 2 == 0 => below(17),
+        What::Scalar if raw.is_multiple_of(2) => below(17),
         What::Scalar => raw as i64,
         What::Order => below(4),
         What::Pipe => below(7),
