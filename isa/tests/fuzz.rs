@@ -61,7 +61,7 @@ fn instr() -> impl Strategy<Value = Instr> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn arbitrary_instructions_never_panic(

@@ -142,8 +142,32 @@ fn agree(m: &Machine, model: &Model) -> Result<(), TestCaseError> {
     }
 }
 
+/// Runs operation `op` on the machine and the model, and compares every byte and defined bit.
+fn check(
+    op: usize,
+    p: [Place; 3],
+    repeats: i64,
+    mode: Mode,
+    seed: u64,
+    holes: &[(u64, u64)],
+) -> Result<(), TestCaseError> {
+    let (mut m, mut model) = machine(seed, holes);
+    set_mode(&mut m, mode);
+    m.issue(&instr(op, p, repeats)).map_err(|s| TestCaseError::fail(s.0.message))?;
+    model.run(op, p, repeats as usize, mode);
+    agree(&m, &model)
+}
+
+#[test]
+fn undefined_lanes_of_an_overlapped_source_are_read_before_the_write() {
+    let at = |base, blk, rep| Place { base, blk, rep };
+    let p = [at(3136, 3, 4), at(1216, 3, 18), at(0, 0, 0)];
+    let mode = Mode::Norm(0, 8618183658334546);
+    check(0, p, 4, mode, 0, &[(3294, 231)]).expect("machine equals model");
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn walk_equals_the_lane_model(
@@ -155,11 +179,7 @@ proptest! {
         holes in prop::collection::vec((0u64..0x6000, 1u64..300), 0..4),
     ) {
         let d = Place { blk: d.blk.max(1), ..d };
-        let (mut m, mut model) = machine(seed, &holes);
-        set_mode(&mut m, mode);
-        m.issue(&instr(op, [d, a, b], repeats)).map_err(|s| TestCaseError::fail(s.0.message))?;
-        model.run(op, [d, a, b], repeats as usize, mode);
-        agree(&m, &model)?;
+        check(op, [d, a, b], repeats, mode, seed, &holes)?;
     }
 
     #[test]
@@ -176,11 +196,7 @@ proptest! {
         let (d, s) = (dense(0x2000 + 32 * shift, dt), dense(0x2000, st));
         let count = (repeats as usize * n) as u64;
         let mode = if full { Mode::Norm(u64::MAX, u64::MAX) } else { Mode::Count(count - 3) };
-        let (mut m, mut model) = machine(seed, &[]);
-        set_mode(&mut m, mode);
-        m.issue(&instr(op, [d, s, s], repeats)).map_err(|s| TestCaseError::fail(s.0.message))?;
-        model.run(op, [d, s, s], repeats as usize, mode);
-        agree(&m, &model)?;
+        check(op, [d, s, s], repeats, mode, seed, &[])?;
     }
 
     #[test]

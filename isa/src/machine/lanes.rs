@@ -254,16 +254,20 @@ fn define(
         visit(dst.1, dst.0, r, act, |_, at, len| ub.shadow.set(at, at + len as u64, true, rec));
         return;
     }
-    let span = act.span(256);
+    // All lanes are looked at before any changes: the operands may overlap.
     let keep = act.mask();
-    let e = u64::from(dst.1.elem);
-    for lane in (0..span).filter(|l| matches!(act, Active::Prefix(_)) || keep.get(*l)) {
-        let ok = read.iter().filter(|(_, w)| w.elem > 0).all(|(base, w)| {
-            let at = lane_addr(w, *base, r, lane);
+    let chosen = |l: &usize| matches!(act, Active::Prefix(_)) || keep.get(*l);
+    let lanes: Vec<usize> = (0..act.span(256)).filter(chosen).collect();
+    let known = |lane: &usize| {
+        read.iter().filter(|(_, w)| w.elem > 0).all(|(base, w)| {
+            let at = lane_addr(w, *base, r, *lane);
             ub.shadow.is_defined(at, at + u64::from(w.elem))
-        });
+        })
+    };
+    let defined: Vec<bool> = lanes.iter().map(known).collect();
+    for (lane, ok) in lanes.into_iter().zip(defined) {
         let at = lane_addr(dst.1, dst.0, r, lane);
-        ub.shadow.set(at, at + e, ok, rec);
+        ub.shadow.set(at, at + u64::from(dst.1.elem), ok, rec);
     }
 }
 
