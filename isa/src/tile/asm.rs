@@ -1,6 +1,7 @@
 //! Short spellings for microcode: one method per instruction form, one per idiom.
 
 use super::call::Call;
+use super::quirks::Quirk;
 use crate::instr::Instr;
 use crate::machine::{Backend, Stop};
 use crate::table::Op;
@@ -27,6 +28,10 @@ pub struct Asm<'a> {
     pub t: DType,
     /// Marks added to every instruction.
     pub marks: Marks,
+    /// Counter mode is on.
+    counting: bool,
+    /// Issue instructions of no repeat.
+    keep_empty: bool,
 }
 
 type Done = Result<(), Stop>;
@@ -34,12 +39,18 @@ type Done = Result<(), Stop>;
 impl<'a> Asm<'a> {
     /// An assembler for elements of type `t`.
     pub fn new(be: &'a mut dyn Backend, t: DType) -> Self {
-        Asm { be, t, marks: Marks::default() }
+        Asm { be, t, marks: Marks::default(), counting: false, keep_empty: false }
     }
 
     /// An assembler for the destination type of a call.
     pub fn of(call: &Call, be: &'a mut dyn Backend) -> Self {
-        Asm::new(be, call.dst.dtype)
+        let keep_empty = call.quirks.has(Quirk::A6);
+        Asm { keep_empty, ..Asm::new(be, call.dst.dtype) }
+    }
+
+    /// Would an instruction of `repeat` repeats do nothing, and is it left out then?
+    fn idle(&self, repeat: u64) -> bool {
+        repeat == 0 && !self.counting && !self.keep_empty
     }
 
     /// Elements of one repeat.
@@ -71,6 +82,9 @@ impl<'a> Asm<'a> {
         blk: [u64; 3],
         rep: [u64; 3],
     ) -> Done {
+        if self.idle(repeat) {
+            return Ok(());
+        }
         let [d, a, b] = at.map(|x| x as i64);
         let ([db, ab, bb], [dr, ar, br]) = (blk.map(|x| x as i64), rep.map(|x| x as i64));
         self.emit(op, &[d, a, b, repeat as i64, db, ab, bb, dr, ar, br]).map(drop)
@@ -78,24 +92,36 @@ impl<'a> Asm<'a> {
 
     /// One source, dense blocks.
     pub fn vec1(&mut self, op: Op, dst: u64, src: u64, repeat: u64, rep: [u64; 2]) -> Done {
+        if self.idle(repeat) {
+            return Ok(());
+        }
         let args = [dst, src, repeat, 1, 1, rep[0], rep[1]].map(|x| x as i64);
         self.emit(op, &args).map(drop)
     }
 
     /// One source and a scalar, dense blocks.
     pub fn vecs(&mut self, op: Op, at: [u64; 2], imm: u64, repeat: u64, rep: [u64; 2]) -> Done {
+        if self.idle(repeat) {
+            return Ok(());
+        }
         let args = [at[0], at[1], imm, repeat, 1, 1, rep[0], rep[1]].map(|x| x as i64);
         self.emit(op, &args).map(drop)
     }
 
     /// Fills with a scalar; `rep` as destination and (unused) source repeat stride.
     pub fn dup(&mut self, dst: u64, imm: u64, repeat: u64, blk: [u64; 2], rep: [u64; 2]) -> Done {
+        if self.idle(repeat) {
+            return Ok(());
+        }
         let args = [dst, imm, repeat, blk[0], blk[1], rep[0], rep[1]].map(|x| x as i64);
         self.emit(Op::vector_dup, &args).map(drop)
     }
 
     /// Reduction of whole repeats to their value: step in elements, source stride in blocks.
     pub fn reduce(&mut self, op: Op, dst: u64, src: u64, repeat: u64, step: u64, rep: u64) -> Done {
+        if self.idle(repeat) {
+            return Ok(());
+        }
         let args = [dst, src, repeat, step, 1, rep, 0].map(|x| x as i64);
         self.emit(op, &args).map(drop)
     }
@@ -150,6 +176,7 @@ impl<'a> Asm<'a> {
 
     /// Counter mode; the count follows.
     pub fn counter(&mut self) -> Done {
+        self.counting = true;
         self.emit(Op::set_mask_count, &[]).map(drop)
     }
 
@@ -161,6 +188,7 @@ impl<'a> Asm<'a> {
 
     /// Back from counter mode to norm mode with all lanes.
     pub fn end_count(&mut self) -> Done {
+        self.counting = false;
         self.emit(Op::set_mask_norm, &[])?;
         self.full()
     }

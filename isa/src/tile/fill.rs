@@ -58,6 +58,9 @@ fn fill(call: &Call, a: &mut Asm, dst: &Tile, rows: u64, n: u64) -> Done {
         true => (n.div_ceil(2), (bits & 0xFF) * 0x101),
         false => (n, bits),
     };
+    if count == 0 {
+        return Ok(());
+    }
     if bytes {
         a.t = DType::U16;
     }

@@ -9,6 +9,8 @@
 pub enum Quirk {
     /// A row or column count of repeats above 255 is cut to 8 bits.
     A4,
+    /// Instructions of no repeat or no element are issued.
+    A6,
     /// Row-expand operations accept two operands of the destination's valid shape.
     D2,
     /// Row-expand mode 2 steps one block per row whatever the expanded tile's row stride.
@@ -54,8 +56,9 @@ pub enum Quirk {
 
 impl Quirk {
     /// Every quirk.
-    pub const ALL: [Quirk; 21] = [
+    pub const ALL: [Quirk; 22] = [
         Quirk::A4,
+        Quirk::A6,
         Quirk::D2,
         Quirk::D4,
         Quirk::D11,
@@ -82,6 +85,7 @@ impl Quirk {
     pub const fn name(self) -> &'static str {
         match self {
             Quirk::A4 => "A4",
+            Quirk::A6 => "A6",
             Quirk::D2 => "D2",
             Quirk::D4 => "D4",
             Quirk::D11 => "D11",
@@ -109,6 +113,7 @@ impl Quirk {
     pub const fn about(self) -> &'static str {
         match self {
             Quirk::A4 => "a repeat count above 255 is cut to 8 bits",
+            Quirk::A6 => "instructions of no repeat or no element are issued",
             Quirk::D2 => "row-expand ops accept two operands of the destination's valid shape",
             Quirk::D4 => "mode 2 steps one block per row, whatever the expanded tile's row stride",
             Quirk::D11 => "from 256 rows on, a remainder of 233..239 rows modulo 240 runs 240 rows",

@@ -78,9 +78,11 @@ fn bytes(call: &Call, a: &mut Asm) -> Done {
             a.store(dst.row(r) + cols - 1, value)?;
         }
         a.s_to_v()?;
-        a.t = DType::U16;
-        a.dup(dst.row(r), value << 8 | value, 0, [1, 1], [8, 0])?;
-        a.t = t;
+        if pairs > 0 {
+            a.t = DType::U16;
+            a.dup(dst.row(r), value << 8 | value, 0, [1, 1], [8, 0])?;
+            a.t = t;
+        }
     }
     a.end_count()
 }
