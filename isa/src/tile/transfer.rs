@@ -93,6 +93,13 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
         return refuse("legality.type_mismatch", text, "use the same element type on both sides");
     }
     layouts(call, view, c)?;
+    if let Some(bits) = pad_value(&plan.tile).filter(|_| view.dtype.size() == 8) {
+        // 8-byte elements are padded as pairs of one 32-bit word.
+        if bits >> 32 != bits & 0xFFFF_FFFF {
+            let text = format!("tile `{}` cannot be padded with {bits:#x}", plan.tile.name);
+            return refuse("legality.pad", text, "pad 8-byte elements with zero");
+        }
+    }
     let (rows, cols) = plan.tile.valid();
     let (have, width) = (plan.rows(), plan.shape[4]);
     let fits = have <= u64::from(plan.tile.rows) && width <= u64::from(plan.tile.cols);
@@ -126,7 +133,8 @@ fn layouts(call: &Call, view: &GmView, c: &mut Checker) -> Verdict {
     let tile = &call.dst;
     let same = (view.layout == GmLayout::Dn) == (tile.layout == Layout::ColMajor);
     if same {
-        return Ok(());
+        let inner = if view.layout == GmLayout::Nd { 4 } else { 3 };
+        return contiguous(view, inner, c);
     }
     let text = format!("GM is {:?}, tile `{}` is {:?}", view.layout, tile.name, tile.layout);
     let verdict = refuse("legality.layout", text, "give both sides the same layout");
@@ -137,6 +145,20 @@ fn layouts(call: &Call, view: &GmView, c: &mut Checker) -> Verdict {
         (true, true) => Ok(()),
         (true, false) => c.unless(Quirk::Q5, verdict),
     }
+}
+
+/// Elements along the contiguous dimension of the layout follow each other in GM.
+fn contiguous(view: &GmView, inner: usize, c: &mut Checker) -> Verdict {
+    let (size, stride) = (view.shape[inner], view.strides[inner]);
+    if size <= 1 || stride == 1 {
+        return Ok(());
+    }
+    let text = format!(
+        "dimension {inner} of the {:?} view `{}` has stride {stride}",
+        view.layout, view.name
+    );
+    let verdict = refuse("legality.gm_shape", text, "transfers need contiguous rows: stride 1");
+    c.unless(Quirk::Q6, verdict)
 }
 
 /// Moves every element both sides have; a load pads rows to their last block.
