@@ -144,8 +144,7 @@ fn touches(call: &Call, limits: &tile::Limits) -> Vec<Touch> {
     let mut out: Vec<Touch> = call.src.iter().map(|t| ub(t, false)).collect();
     out.push(ub(&call.dst, !call.op.is_store()));
     out.extend(call.tmp.iter().map(|t| ub(t, true)));
-    if call.tmp.is_none() && call.op.sig.tmp == Tmp::Optional {
-        // The form without tmp may use the reserved window.
+    if call.uses_scratch() {
         out.push(Touch {
             space: Space::Ub,
             start: limits.reserved.start,

@@ -33,7 +33,7 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
             "integer division by zero has no result",
         );
     }
-    if needs_scratch(call) { c.keeps_off_scratch(call, 256) } else { Ok(()) }
+    if needs_scratch(call) { c.keeps_off_scratch(call) } else { Ok(()) }
 }
 
 /// dst = src op scalar, or scalar / src.
@@ -58,8 +58,9 @@ fn operand(call: &Call) -> u64 {
 }
 
 /// Dividing in place keeps the scalar in the scratch window, as dst cannot hold it.
-fn needs_scratch(call: &Call) -> bool {
-    call.dst.dtype.is_float()
+pub(super) fn needs_scratch(call: &Call) -> bool {
+    call.op.sig.scalar
+        && call.dst.dtype.is_float()
         && call.op.operator == Operator::Div
         && !call.attrs.reversed
         && call.dst.addr == call.source(0).addr

@@ -126,6 +126,13 @@ impl Call {
         std::iter::once((dst, &self.dst)).chain(src).chain(self.tmp.iter().map(|t| ("tmp", t)))
     }
 
+    /// Does A2/A3 microcode of this call write the reserved window of UB ([`super::SCRATCH`])?
+    pub fn uses_scratch(&self) -> bool {
+        let expands = self.op.expands_rows() && self.op.sig.srcs == 2 && self.tmp.is_none();
+        expands && self.roles().exp.layout == Layout::ColMajor
+            || super::bin_scalar::needs_scratch(self)
+    }
+
     /// Bits of the scalar operand, 0 without one.
     pub fn scalar_bits(&self) -> u64 {
         self.scalar.map_or(0, |s| s.bits)

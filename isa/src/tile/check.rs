@@ -291,9 +291,9 @@ impl Checker<'_> {
     }
 
     /// No operand lies in the scratch window the microcode of this call uses.
-    pub(super) fn keeps_off_scratch(&self, call: &Call, bytes: u64) -> Verdict {
+    pub(super) fn keeps_off_scratch(&self, call: &Call) -> Verdict {
         let window = &self.limits.reserved;
-        let end = window.end.min(window.start.saturating_add(bytes));
+        let end = window.end;
         for (role, t) in call.tiles() {
             if t.addr < end && window.start < t.end() {
                 let text = format!(

@@ -32,16 +32,9 @@ pub use meaning::{Mem, combine, single};
 pub use op::{OPS, Operator, Signature, TileOp, Tmp, Tolerance, a2a3, find, reference};
 pub use quirks::{Quirk, Quirks};
 
-use ptoemu_core::dtype::DType;
+pub use ptoemu_core::target::Family;
 
-/// Processor family a use is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Repeat-strided vector pipe (dav-2201).
-    A2A3,
-    /// Vector functions over registers (dav-3510).
-    A5,
-}
+use ptoemu_core::dtype::DType;
 
 /// Memory a tile lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

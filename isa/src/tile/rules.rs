@@ -1,6 +1,5 @@
 //! Legality rules of groups of operations.
 
-use super::asm::SCRATCH_BYTES;
 use super::call::Call;
 use super::check::{Checker, Verdict, extent, overlap, refuse};
 use super::meaning::is_column;
@@ -188,7 +187,7 @@ impl Checker<'_> {
         full: (&str, &Tile),
     ) -> Verdict {
         let Some(tmp) = &call.tmp else {
-            return self.keeps_off_scratch(call, SCRATCH_BYTES);
+            return self.keeps_off_scratch(call);
         };
         let rows = format!("{} valid rows", call.dst.valid_rows);
         self.tmp_size(call, need, &rows)?;

@@ -128,7 +128,7 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     Ok(())
 }
 
-/// Both sides in the same order, or a store of a line that is contiguous either way.
+/// Both sides in the same order, or a line that is contiguous either way.
 fn layouts(call: &Call, view: &GmView, c: &mut Checker) -> Verdict {
     let tile = &call.dst;
     let same = (view.layout == GmLayout::Dn) == (tile.layout == Layout::ColMajor);
@@ -138,12 +138,12 @@ fn layouts(call: &Call, view: &GmView, c: &mut Checker) -> Verdict {
     }
     let text = format!("GM is {:?}, tile `{}` is {:?}", view.layout, tile.name, tile.layout);
     let verdict = refuse("legality.layout", text, "give both sides the same layout");
-    let line = call.op.is_store() && (tile.rows == 1 || tile.cols == 1);
+    let line = tile.rows == 1 || tile.cols == 1;
     let step = if view.layout == GmLayout::Nd { view.strides[3] } else { view.strides[4] };
-    match (line, step == 1) {
-        (false, _) => verdict,
-        (true, true) => Ok(()),
-        (true, false) => c.unless(Quirk::Q5, verdict),
+    match (line, step == 1, call.op.is_store()) {
+        (true, true, _) => Ok(()),
+        (true, false, true) => c.unless(Quirk::Q5, verdict),
+        _ => verdict,
     }
 }
 

@@ -7,7 +7,7 @@ use ptoemu_core::dtype::DType;
 use ptoemu_core::state::WRITER_NONE;
 use ptoemu_isa::machine::Machine;
 use ptoemu_isa::tile::{
-    Call, Family, Layout, Limits, Loc, Mem, SCRATCH, SCRATCH_BYTES, Tile, Tolerance, a2a3, check,
+    Call, Family, Layout, Limits, Loc, Mem, SCRATCH, SCRATCH_BYTES, Tile, a2a3, agree, check,
     reference,
 };
 use std::ops::Range;
@@ -93,7 +93,7 @@ pub fn judge(call: &Call, run: &Run) -> Result<(), String> {
             let at = dst.at(r, c) as usize;
             let get = |b: &[u8]| bits(&b[at..at + dst.dtype.size()]);
             let (got, want) = (get(&run.after), get(&run.meant));
-            if !close(call, run, r, c, got, want) {
+            if !agree(call, &run.before, (r, c), got, want) {
                 return Err(format!("[{r}, {c}] is {got:#x}, the meaning is {want:#x}"));
             }
         }
@@ -124,56 +124,4 @@ pub fn stray(call: &Call, run: &Run) -> Option<usize> {
 
 fn bits(b: &[u8]) -> u64 {
     b.iter().rev().fold(0, |acc, x| acc << 8 | u64::from(*x))
-}
-
-fn float(t: DType, bits: u64) -> f64 {
-    use ptoemu_core::num::{bf16, f16};
-    match t {
-        DType::F16 => f16::to_f32(bits as u16).into(),
-        DType::BF16 => bf16::to_f32(bits as u16).into(),
-        _ => f32::from_bits(bits as u32).into(),
-    }
-}
-
-fn close(call: &Call, run: &Run, r: u64, c: u64, got: u64, want: u64) -> bool {
-    let t = call.dst.dtype;
-    if got == want {
-        return true;
-    }
-    if !t.is_float() {
-        return false;
-    }
-    let (g, w) = (float(t, got), float(t, want));
-    if g.is_nan() && w.is_nan() {
-        return true;
-    }
-    call.op.tolerance == Tolerance::Sum && sum_close(call, run, (r, c), g, w)
-}
-
-/// A float sum or product may round once per element, and overflow on the way.
-fn sum_close(call: &Call, run: &Run, (r, c): (u64, u64), got: f64, want: f64) -> bool {
-    let src = &call.src[0];
-    let t = src.dtype;
-    let along_rows = call.op.name.starts_with("trow");
-    let n = u64::from(if along_rows { src.valid_cols } else { src.valid_rows });
-    let value = |i: u64| {
-        let at = if along_rows { src.at(r, i) } else { src.at(i, c) } as usize;
-        float(t, bits(&run.before[at..at + t.size()]))
-    };
-    let (max, ulp) =
-        if t == DType::F16 { (65504.0, 1.0 / 1024.0) } else { (f32::MAX.into(), 1e-7) };
-    let product = call.op.name.ends_with("prod");
-    let magnitude = if product {
-        (0..n).map(value).fold(1.0, |acc: f64, v| acc * v.abs().max(1.0))
-    } else {
-        (0..n).map(|i| value(i).abs()).sum::<f64>()
-    };
-    // Infinities, NaN, overflow and underflow depend on the order of a tree.
-    let smallest = (0..n).map(value).fold(1.0, |acc: f64, v| acc * v.abs().min(1.0));
-    let tiny = if t == DType::F16 { 1e-4 } else { 1e-37 };
-    if magnitude.is_nan() || magnitude > max || product && smallest < tiny {
-        return true;
-    }
-    let scale = if product { want.abs() } else { magnitude };
-    (got - want).abs() <= scale * ulp * (n as f64 + 2.0)
 }
