@@ -2,6 +2,7 @@
 //! microcode, and the executor that turns a module into values and an issue stream.
 #![deny(missing_docs)]
 
+pub mod a5;
 pub mod case;
 pub mod exec;
 pub mod families;

@@ -1,0 +1,18 @@
+//! The 950 vector core: register micro-ops of a vecscope.
+//!
+//! [`Op`] names them, its rows say what they take and compute, [`Core::exec`] runs one. The
+//! caller owns the vector, predicate and align registers; the core owns the special ones.
+
+pub mod core;
+mod engine;
+pub mod form;
+pub mod mode;
+pub mod reg;
+pub mod sem;
+pub mod table;
+
+pub use self::core::{Args, Core, Outs, Remark, Run, Step, Touch, UB_BYTES, UB_USABLE};
+pub use form::{Form, Kind, Mode};
+pub use mode::{Cmp, Dist, Mods, Pattern, parse_part};
+pub use reg::{Align, AlignKind, VL, VReg};
+pub use table::{Op, Row, catalogue};
