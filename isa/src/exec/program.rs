@@ -28,6 +28,30 @@ pub struct Program {
 }
 
 impl Program {
+    /// Sizes of the widest view of a buffer argument, outer ones of 1 left out, when they are
+    /// literals.
+    pub fn view_shape(&self, name: &str) -> Option<Vec<u64>> {
+        let f = self.funcs.get(self.entry)?;
+        let slot = f.args.iter().find(|a| a.name == name)?.slot;
+        let views = f.body.iter().filter_map(|s| match &s.code {
+            Code::View(_, src, e) if *src == slot => Some(e),
+            _ => None,
+        });
+        let sizes = views.filter_map(|e| {
+            e.sizes
+                .iter()
+                .map(|n| match n {
+                    Num::Lit(v) => u64::try_from(*v).ok(),
+                    Num::Slot(_) => None,
+                })
+                .collect::<Option<Vec<u64>>>()
+        });
+        let widest = sizes.max_by_key(|d| d.iter().fold(1u64, |n, d| n.saturating_mul(*d)))?;
+        let lead =
+            widest.iter().take(widest.len().saturating_sub(1)).take_while(|d| **d == 1).count();
+        Some(widest[lead..].to_vec())
+    }
+
     /// UB address of a place known without running.
     pub fn address(&self, place: Place) -> u64 {
         match place {

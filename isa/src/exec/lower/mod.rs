@@ -50,14 +50,14 @@ pub fn lower(file: &File, options: &Options) -> Result<Program, Vec<Diagnostic>>
     }
     let entry = cx.choose_entry(&funcs);
     let placed = cx.placer.assign(&cx.source, &mut cx.diags);
-    if cx.diags.is_empty() {
-        if let Some(entry) = entry {
-            let arch = match &funcs[entry] {
-                Entity::Func(Some(m), _) => arch_of(m),
-                _ => None,
-            };
-            return Ok(Program { source: cx.source, funcs: out, entry, arch, placed });
-        }
+    if cx.diags.is_empty()
+        && let Some(entry) = entry
+    {
+        let arch = match &funcs[entry] {
+            Entity::Func(Some(m), _) => arch_of(m),
+            _ => None,
+        };
+        return Ok(Program { source: cx.source, funcs: out, entry, arch, placed });
     }
     Err(cx.diags)
 }

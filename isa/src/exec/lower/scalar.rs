@@ -83,10 +83,10 @@ impl Lower<'_> {
             };
             let [src] = self.operands(op)?;
             let dst = self.result(op);
-            if let Some(v) = self.consts.get(&src) {
-                if let Ok(Value::Int(v)) = arith::cast(c, from, to, &Value::Int(*v)) {
-                    self.consts.insert(dst, v);
-                }
+            if let Some(v) = self.consts.get(&src)
+                && let Ok(Value::Int(v)) = arith::cast(c, from, to, &Value::Int(*v))
+            {
+                self.consts.insert(dst, v);
             }
             return Some(Code::Cast(c, from, to, dst, src));
         }

@@ -1,0 +1,184 @@
+//! `ptoemu explain`.
+
+use super::output::{short, table};
+use super::{TargetArgs, print, write_json};
+use crate::session::Refusal;
+use clap::Args;
+use ptoemu_core::dtype::DType;
+use ptoemu_core::target::Target;
+use ptoemu_isa::table::{Explanation, Op, explain as explain_op};
+use ptoemu_isa::tile::{self, Family, TileOp};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub struct ExplainArgs {
+    /// Instruction or tile operation, for example vcmax, vcmax.f32 or trowmax; all if left out.
+    name: Option<String>,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Write the answer as JSON (`-` for stdout).
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct InstrReport {
+    #[serde(flatten)]
+    what: Explanation,
+    target: String,
+    costs: Vec<CostReport>,
+}
+
+#[derive(Serialize)]
+struct CostReport {
+    dtype: &'static str,
+    field: &'static str,
+    value: f64,
+    unit: &'static str,
+    conf: &'static str,
+    src: String,
+    path: String,
+}
+
+#[derive(Serialize)]
+struct TileReport {
+    name: &'static str,
+    meaning: &'static str,
+    sources: u8,
+    tmp: String,
+    scalar: bool,
+    types_a2a3: Vec<&'static str>,
+    types_a5: Vec<&'static str>,
+}
+
+/// Explains one name, or lists all.
+pub fn explain(args: &ExplainArgs) -> Result<u8, Refusal> {
+    let Some(name) = &args.name else { return list() };
+    let (base, dtype) = match name.rsplit_once('.') {
+        Some((b, t)) if t.parse::<DType>().is_ok() => (b, t.parse::<DType>().ok()),
+        _ => (name.as_str(), None),
+    };
+    let base = base.trim_start_matches("pto.").to_ascii_lowercase();
+    if let Some(op) = tile::find(&base) {
+        return explain_tile(op, args);
+    }
+    let Some(op) = Op::find(&base) else {
+        let message = anyhow::anyhow!(
+            "no instruction and no tile operation `{name}`; `ptoemu explain` lists all"
+        );
+        return Err(message.into());
+    };
+    let target = args.target.one()?;
+    let report = InstrReport {
+        what: explain_op(op),
+        target: target.name.clone(),
+        costs: costs(&target, op, dtype),
+    };
+    write_json(&args.json, &report)?;
+    if args.json.is_none() {
+        print_instr(&report);
+    }
+    Ok(0)
+}
+
+fn costs(target: &Target, op: Op, only: Option<DType>) -> Vec<CostReport> {
+    let catalogue = target.catalogue().clone();
+    let Some(entry) = catalogue.get(op.id()) else { return Vec::new() };
+    let fields = ptoemu_core::target::schema::cost_fields(target.family);
+    let mut out = Vec::new();
+    for &t in entry.dtypes.iter().filter(|t| only.is_none_or(|o| o == **t)) {
+        for f in fields {
+            if let Some((path, figure)) = target.cost(entry, t, f.path) {
+                out.push(CostReport {
+                    dtype: t.name(),
+                    field: f.path,
+                    value: figure.value,
+                    unit: figure.unit,
+                    conf: figure.conf.name(),
+                    src: figure.src.clone(),
+                    path,
+                });
+            }
+        }
+    }
+    out
+}
+
+fn print_instr(r: &InstrReport) {
+    let e = &r.what;
+    print(e.meaning);
+    print(&format!("\n  {}\n", e.form));
+    print(&format!("pipe        {}", e.pipe));
+    if !e.dtypes.is_empty() {
+        print(&format!("types       {}", e.dtypes.join(" ")));
+    }
+    print(&format!("established {:?}", e.claim));
+    for (i, rule) in e.rules.iter().enumerate() {
+        print(&format!("{} {rule}", if i == 0 { "legality   " } else { "           " }));
+    }
+    if !r.costs.is_empty() {
+        let rows: Vec<Vec<String>> = r
+            .costs
+            .iter()
+            .map(|c| {
+                vec![
+                    c.dtype.to_string(),
+                    c.field.to_string(),
+                    short(c.value),
+                    c.unit.to_string(),
+                    c.conf.to_string(),
+                    c.src.clone(),
+                ]
+            })
+            .collect();
+        print(&format!("\nfigures on {}", r.target));
+        print(&table(&["type", "figure", "value", "unit", "confidence", "source"], &rows));
+    }
+}
+
+fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
+    let names = |f| op.types(f).iter().map(|t| t.name()).collect::<Vec<_>>();
+    let report = TileReport {
+        name: op.name,
+        meaning: op.doc,
+        sources: op.sig.srcs,
+        tmp: format!("{:?}", op.sig.tmp).to_lowercase(),
+        scalar: op.sig.scalar,
+        types_a2a3: names(Family::A2A3),
+        types_a5: names(Family::A5),
+    };
+    write_json(&args.json, &report)?;
+    if args.json.is_none() {
+        print(report.meaning);
+        let mut form = format!("pto.{} ins(", op.name);
+        let srcs: Vec<String> = match op.sig.srcs {
+            1 => vec!["%src".into()],
+            n => (0..n).map(|i| format!("%src{i}")).collect(),
+        };
+        form.push_str(&srcs.join(", "));
+        print(&format!("\n  {form}) outs(%dst)\n"));
+        print(&format!("scratch tile  {}", report.tmp));
+        print(&format!("scalar        {}", if report.scalar { "yes" } else { "no" }));
+        print(&format!("A2/A3 types   {}", report.types_a2a3.join(" ")));
+        print(&format!("950 types     {}", report.types_a5.join(" ")));
+        print(&format!(
+            "\n`ptoemu op {} {} 64x64 --list` shows its microcode",
+            op.name,
+            report.types_a2a3.first().unwrap_or(&"f32")
+        ));
+    }
+    Ok(0)
+}
+
+fn list() -> Result<u8, Refusal> {
+    let rows: Vec<Vec<String>> =
+        tile::OPS.iter().map(|o| vec![o.name.to_string(), o.doc.to_string()]).collect();
+    print(&table(&["tile operation", "meaning"], &rows));
+    print("");
+    let rows: Vec<Vec<String>> =
+        Op::ALL.iter().map(|o| vec![o.mnemonic().to_string(), o.row().doc.to_string()]).collect();
+    print(&table(&["instruction", "meaning"], &rows));
+    Ok(0)
+}

@@ -1,0 +1,120 @@
+//! One file per subcommand, each thin: read, call the library, print.
+
+pub mod accuracy;
+mod explain;
+mod op;
+mod output;
+mod parse;
+mod run;
+mod targets;
+
+use crate::render::render;
+use crate::session::Refusal;
+use clap::{Args, Parser, Subcommand};
+use ptoemu_core::diag::Diagnostic;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Values, cycles and checks for programs of the Ascend NPU vector core.
+///
+/// Data go to stdout or files, prose to stderr. Exit status: 0 fine, 1 a check, a golden
+/// comparison or a verification failed, 2 refused before anything ran.
+#[derive(Debug, Parser)]
+#[command(name = "ptoemu", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a kernel: values, checks and cycles.
+    Run(run::RunArgs),
+    /// One tile operation: its microcode, cycles and checks.
+    Op(op::OpArgs),
+    /// Parse `.pto` files: a summary, or errors with carets.
+    Parse(parse::ParseArgs),
+    /// Compare the cycle model with published measurements, case by case.
+    Accuracy(accuracy::AccuracyArgs),
+    /// List, show or check targets.
+    Targets(targets::TargetsArgs),
+    /// What an instruction or a tile operation means, accepts and costs.
+    Explain(explain::ExplainArgs),
+}
+
+/// Options many commands share.
+#[derive(Args, Clone, Debug)]
+pub struct TargetArgs {
+    /// Targets: a2, a3, an alias, or a path to a .ron file; several separated by commas.
+    #[arg(
+        short = 'v',
+        long = "target",
+        alias = "soc-version",
+        value_delimiter = ',',
+        default_value = "a3"
+    )]
+    pub target: Vec<String>,
+    /// Override one figure, for example vcmax.per_repeat=2 (repeatable).
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+}
+
+/// Runs a command and returns the exit status.
+pub fn run(cli: &Cli) -> u8 {
+    let result = match &cli.command {
+        Command::Run(a) => run::run(a),
+        Command::Op(a) => op::op(a),
+        Command::Parse(a) => parse::parse(a),
+        Command::Accuracy(a) => accuracy::accuracy(a),
+        Command::Targets(a) => targets::targets(a),
+        Command::Explain(a) => explain::explain(a),
+    };
+    match result {
+        Ok(status) => status,
+        Err(Refusal::Usage(e)) => {
+            say(&format!("error: {e:#}"));
+            2
+        }
+        Err(Refusal::Program(diags)) => {
+            show_all(&diags);
+            2
+        }
+    }
+}
+
+/// One line of prose on stderr. A closed stderr is no reason to fail.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Data on stdout; a closed pipe ends the program quietly.
+pub(crate) fn print(text: &str) {
+    if writeln!(std::io::stdout().lock(), "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Diagnostics on stderr.
+pub(crate) fn show_all(diags: &[Diagnostic]) {
+    let colour = std::io::stderr().is_terminal();
+    for d in diags {
+        say(&render(d, colour));
+        say("");
+    }
+}
+
+/// Writes a JSON report to a file, or to stdout for `-`.
+pub(crate) fn write_json<T: serde::Serialize>(
+    to: &Option<PathBuf>,
+    report: &T,
+) -> Result<(), Refusal> {
+    let Some(path) = to else { return Ok(()) };
+    let text = serde_json::to_string_pretty(report).map_err(anyhow::Error::from)?;
+    if path.as_os_str() == "-" {
+        print(&text);
+        return Ok(());
+    }
+    crate::data::write_whole(path, format!("{text}\n").as_bytes()).map_err(Refusal::Usage)
+}

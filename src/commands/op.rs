@@ -1,0 +1,311 @@
+//! `ptoemu op`: the everyday question about one tile operation.
+
+use super::output::table;
+use super::run::{Microcode, Order, order, quirks};
+use super::{TargetArgs, print, say, show_all, write_json};
+use crate::report::{self, FindingReport};
+use crate::session::{Refusal, is_refusal, limits};
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::Pipe;
+use ptoemu_core::target::Target;
+use ptoemu_core::time::time;
+use ptoemu_isa::case::{self, Case, Placement, Scratch, Trial};
+use ptoemu_isa::instr::Instr;
+use ptoemu_isa::machine::Settings;
+use ptoemu_isa::table::What;
+use ptoemu_isa::tile::{self, Call};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Arguments of `op`.
+#[derive(Args, Debug)]
+pub struct OpArgs {
+    /// Tile operation, for example trowmax.
+    op: String,
+    /// Element type.
+    dtype: String,
+    /// Physical rows and columns, RxC.
+    shape: String,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Valid rows and columns, RxC; all by default.
+    #[arg(long, value_name = "RxC")]
+    valid: Option<String>,
+    /// Row-expand operations: 1, one scalar per row; 2, one 32-byte block per row.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
+    mode: u8,
+    /// Row-expand operations: the expanded operand is src0.
+    #[arg(long)]
+    swap: bool,
+    /// Shape of the scratch tile.
+    #[arg(long, value_name = "RxC", conflicts_with = "no_tmp")]
+    tmp: Option<String>,
+    /// Leave the scratch tile out.
+    #[arg(long)]
+    no_tmp: bool,
+    /// Layout of a row reduction's result: nd or dn (one column, col_major).
+    #[arg(long, value_enum, default_value = "dn")]
+    dst: Layout,
+    /// Physical columns of the destination.
+    #[arg(long, value_name = "N")]
+    dst_cols: Option<u32>,
+    /// Layout of TROWEXPAND's source.
+    #[arg(long, value_enum, default_value = "dn")]
+    src: Layout,
+    /// Element type of a conversion's result.
+    #[arg(long, value_name = "TYPE")]
+    to: Option<String>,
+    /// Valid sizes are run-time values (some fast paths need static ones).
+    #[arg(long)]
+    dynamic: bool,
+    /// Seed of the generated data.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Microcode: corrected or vendor.
+    #[arg(long, default_value = "corrected")]
+    microcode: Microcode,
+    /// Swapped SUB, DIV, EXPDIF: seed or vendor.
+    #[arg(long, value_enum, default_value = "seed")]
+    operand_order: Order,
+    /// Print the microcode with every parameter.
+    #[arg(long)]
+    list: bool,
+    /// Write the results as JSON (`-` for stdout).
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Layout of a one-column tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Layout {
+    /// Row-major, first column of a block per row.
+    Nd,
+    /// Column-major, one column.
+    Dn,
+}
+
+#[derive(Serialize)]
+struct Report {
+    results: Vec<ResultReport>,
+}
+
+#[derive(Serialize)]
+struct ResultReport {
+    target: String,
+    op: &'static str,
+    dtype: &'static str,
+    rows: u32,
+    cols: u32,
+    valid_rows: u32,
+    valid_cols: u32,
+    cycles: u64,
+    vector_busy: u64,
+    correct: bool,
+    mismatch: Option<String>,
+    findings: Vec<FindingReport>,
+    microcode: Vec<Value>,
+    stalls: BTreeMap<&'static str, u64>,
+}
+
+/// Parses `RxC`.
+pub(crate) fn pair(text: &str) -> Result<(u32, u32)> {
+    let parsed = text.split_once('x').and_then(|(r, c)| Some((r.parse().ok()?, c.parse().ok()?)));
+    parsed.ok_or_else(|| anyhow!("`{text}` is not RxC, for example 64x128"))
+}
+
+fn parse_case(args: &OpArgs) -> Result<Case> {
+    let name = args.op.trim_start_matches("pto.").to_ascii_lowercase();
+    let op = tile::find(&name)
+        .ok_or_else(|| anyhow!("no tile operation `{}`; `ptoemu explain` lists all", args.op))?;
+    if op.sig.view {
+        return Err(anyhow!("{name} moves global memory: write a kernel and use `ptoemu run`"));
+    }
+    let dtype: DType = args.dtype.parse().map_err(|e| anyhow!("{e}"))?;
+    let (rows, cols) = pair(&args.shape)?;
+    if u64::from(rows) * u64::from(cols) > 1 << 24 {
+        return Err(anyhow!("{rows}x{cols} is larger than any UB"));
+    }
+    let mut c = Case::new(op, dtype, rows, cols);
+    if let Some(v) = &args.valid {
+        c.valid = pair(v)?;
+    }
+    c.to = args.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}"))).transpose()?;
+    if name == "tcvt" && c.to.is_none() {
+        return Err(anyhow!("tcvt needs --to TYPE"));
+    }
+    c.mode = args.mode;
+    c.swap = args.swap;
+    c.tmp = match &args.tmp {
+        Some(t) => {
+            let (r, k) = pair(t)?;
+            Scratch::Shape(r, k)
+        }
+        None if args.no_tmp => Scratch::None,
+        None => Scratch::Default,
+    };
+    let layout = if op.reduces_rows() { args.dst } else { args.src };
+    c.dn = layout == Layout::Dn;
+    c.dst_cols = args.dst_cols;
+    c.dynamic = args.dynamic;
+    c.quirks = quirks(args.microcode);
+    c.order = order(args.operand_order);
+    Ok(c)
+}
+
+/// Runs one tile operation on every target asked for.
+pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
+    let case = parse_case(args)?;
+    let targets = args.target.load()?;
+    let call = case.call(Placement::Packed { align: 512 });
+    let mut report = Report { results: Vec::new() };
+    let mut status = 0;
+    for target in &targets {
+        let limits = limits(target);
+        let settings = Settings { ub_bytes: limits.ub_bytes, ..Settings::default() };
+        let trial = match case::execute(&call, &limits, settings, args.seed) {
+            Ok(t) => t,
+            Err(stop) => {
+                let refused = is_refusal(&stop.0);
+                show_all(&[*stop.0]);
+                return Ok(if refused { 2 } else { 1 });
+            }
+        };
+        let result = result(args, &case, &call, target, &trial)?;
+        let bad = !result.correct || result.findings.iter().any(|f| f.level == "error");
+        status = status.max(u8::from(bad));
+        show_all(&messages(&trial));
+        if args.json.is_none() {
+            show(&result, args.list);
+        }
+        report.results.push(result);
+    }
+    write_json(&args.json, &report)?;
+    Ok(status)
+}
+
+fn messages(trial: &Trial) -> Vec<Diagnostic> {
+    let findings = trial.findings.iter().map(|f| f.render(&trial.stream, &[]));
+    trial.notes.iter().filter(|n| n.level > Level::Note).cloned().chain(findings).collect()
+}
+
+fn result(
+    args: &OpArgs,
+    case: &Case,
+    call: &Call,
+    target: &Target,
+    trial: &Trial,
+) -> Result<ResultReport, Refusal> {
+    let line = time(&trial.stream, target);
+    let v = line.pipe(Pipe::V);
+    let stalls = ptoemu_core::time::Cause::ALL
+        .into_iter()
+        .filter(|c| v.stalled(*c) > 0)
+        .map(|c| (c.name(), v.stalled(c)))
+        .collect();
+    let mut findings: Vec<FindingReport> =
+        messages(trial).iter().map(|d| report::finding(d, None)).collect();
+    if let Some((at, n)) = trial.stray {
+        let message =
+            format!("{n} bytes outside the valid region were written, the first at UB {at:#x}");
+        findings.push(report::finding(&Diagnostic::error("memcheck.stray", message), None));
+    }
+    let instrs = if args.list || args.json.is_some() {
+        case::listing(call).map_err(|s| Refusal::Program(vec![*s.0]))?
+    } else {
+        Vec::new()
+    };
+    Ok(ResultReport {
+        target: target.name.clone(),
+        op: call.op.name,
+        dtype: case.dtype.name(),
+        rows: case.shape.0,
+        cols: case.shape.1,
+        valid_rows: case.valid.0,
+        valid_cols: case.valid.1,
+        cycles: line.cycles,
+        vector_busy: v.busy,
+        correct: trial.mismatch.is_none() && trial.stray.is_none(),
+        mismatch: trial.mismatch.as_ref().map(|m| {
+            format!(
+                "[{}, {}] is {:#x}, the meaning is {:#x}; {} elements differ",
+                m.at.0, m.at.1, m.got, m.want, m.count
+            )
+        }),
+        findings,
+        microcode: instrs.iter().map(|i| listed(call, i)).collect(),
+        stalls,
+    })
+}
+
+/// One instruction with parameters by name, addresses as [tile, offset in bytes].
+pub(crate) fn listed(call: &Call, i: &Instr) -> Value {
+    let mut out = Map::new();
+    out.insert("op".into(), json!(i.op.mnemonic()));
+    for (p, v) in i.form().params().iter().zip(i.args) {
+        let value = match p.what {
+            What::Addr(_) => place(call, v as u64),
+            What::Pipe => json!(Pipe::ALL.get(v as usize).map_or("?", |p| p.name())),
+            What::Num if p.name.starts_with("mask") => json!(format!("{v:#x}")),
+            What::Scalar => json!(format!("{v:#x}")),
+            _ => json!(v),
+        };
+        out.insert(p.name.into(), value);
+    }
+    Value::Object(out)
+}
+
+fn place(call: &Call, addr: u64) -> Value {
+    for (role, t) in call.tiles() {
+        if (t.addr..t.end()).contains(&addr) {
+            return json!([role, addr - t.addr]);
+        }
+    }
+    match addr.checked_sub(tile::SCRATCH) {
+        Some(at) if at < tile::SCRATCH_BYTES => json!(["tmpub184K", at]),
+        _ => json!(["ub", addr]),
+    }
+}
+
+fn show(r: &ResultReport, list: bool) {
+    let valid = if (r.rows, r.cols) == (r.valid_rows, r.valid_cols) {
+        String::new()
+    } else {
+        format!(" valid {}x{}", r.valid_rows, r.valid_cols)
+    };
+    let state = if r.correct { "values as meant" } else { "WRONG VALUES" };
+    print(&format!(
+        "{} {} {}x{}{valid} on {}: {} cycles, vector busy {}, {state}",
+        r.op, r.dtype, r.rows, r.cols, r.target, r.cycles, r.vector_busy
+    ));
+    if let Some(m) = &r.mismatch {
+        say(&format!("error: {m}"));
+    }
+    let stalls: Vec<String> = r.stalls.iter().map(|(c, n)| format!("{c} {n}")).collect();
+    print(&format!("vector pipe stood still: {}", stalls.join(", ")));
+    if list {
+        let rows: Vec<Vec<String>> = r.microcode.iter().enumerate().map(row).collect();
+        print("");
+        print(&table(&["#", "instruction", "parameters"], &rows));
+    }
+}
+
+fn row((n, v): (usize, &Value)) -> Vec<String> {
+    let Value::Object(map) = v else { return Vec::new() };
+    let text = |v: &Value| match v {
+        Value::Array(a) => match &a[..] {
+            [Value::String(tile), at] => format!("{tile}+{at}"),
+            _ => v.to_string(),
+        },
+        Value::String(s) => s.clone(),
+        _ => v.to_string(),
+    };
+    let params: Vec<String> =
+        map.iter().filter(|(k, _)| *k != "op").map(|(k, v)| format!("{k}={}", text(v))).collect();
+    vec![n.to_string(), map.get("op").map(text).unwrap_or_default(), params.join(" ")]
+}
+

@@ -1,0 +1,14 @@
+//! ptoemu: values, cycles and checks for programs of the Ascend NPU vector core.
+//!
+//! This crate joins the parts: it reads files, embeds the targets, and runs the flow text → parse
+//! → lower → execute → time for the command line and for callers.
+
+pub mod args;
+pub mod commands;
+pub mod data;
+pub mod golden;
+pub mod measured;
+pub mod render;
+pub mod report;
+pub mod session;
+pub mod targets;

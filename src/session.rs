@@ -1,0 +1,215 @@
+//! One program, run once and timed on a target: what `run`, `op` and later commands share.
+
+use crate::args::Given;
+use anyhow::{Context, Result};
+use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
+use ptoemu_core::dtype::DType;
+use ptoemu_core::target::Target;
+use ptoemu_core::time::{Timeline, time};
+use ptoemu_isa::exec::{self, Limits, LowerOptions, Outcome, Program};
+use ptoemu_isa::machine::Settings;
+use ptoemu_isa::tile::{Family, Layout, Loc, OperandOrder, Quirks, Tile};
+use std::path::Path;
+use std::sync::Arc;
+use tracing::info_span;
+
+/// Why nothing ran.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Usage: a file that cannot be read, an unknown name.
+    Usage(anyhow::Error),
+    /// The program, the target or the arguments are wrong.
+    Program(Vec<Diagnostic>),
+}
+
+impl From<anyhow::Error> for Refusal {
+    fn from(e: anyhow::Error) -> Self {
+        Refusal::Usage(e)
+    }
+}
+
+impl From<crate::targets::Refused> for Refusal {
+    fn from(e: crate::targets::Refused) -> Self {
+        match e {
+            crate::targets::Refused::Name(e) => Refusal::Usage(e),
+            crate::targets::Refused::File(d) => Refusal::Program(d),
+        }
+    }
+}
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Entry function.
+    pub entry: Option<String>,
+    /// Values of the arguments.
+    pub args: Vec<Given>,
+    /// Cores.
+    pub blocks: u32,
+    /// Synchronisation: inserted, as written, or decided per program.
+    pub auto_sync: Option<bool>,
+    /// Microcode variant.
+    pub quirks: Quirks,
+    /// Operand order of swapped row-expand operations.
+    pub operand_order: OperandOrder,
+    /// Byte of unwritten memory.
+    pub poison: u8,
+    /// Alignment of automatic tile addresses.
+    pub align: u64,
+    /// Statements after which a run is given up.
+    pub max_steps: Option<u64>,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Request {
+            entry: None,
+            args: Vec::new(),
+            blocks: 1,
+            auto_sync: None,
+            quirks: Quirks::corrected(),
+            operand_order: OperandOrder::Seed,
+            poison: Settings::default().poison,
+            align: 512,
+            max_steps: None,
+        }
+    }
+}
+
+/// A program after its run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The lowered program.
+    pub program: Program,
+    /// Values, streams, findings.
+    pub outcome: Outcome,
+}
+
+/// Reads a program text.
+pub fn read_source(path: &Path) -> Result<Arc<SourceFile>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|e| anyhow::anyhow!("{} is not UTF-8 text: {e}", path.display()))?;
+    Ok(SourceFile::new(path.display().to_string(), text))
+}
+
+/// UB size and reserved window of a target.
+pub fn limits(target: &Target) -> ptoemu_isa::tile::Limits {
+    let mut l = ptoemu_isa::tile::Limits::of(Family::A2A3);
+    let whole = |path: &str| target.value(path).map(|v| v as u64);
+    if let Some(n) = whole("ub.size") {
+        l.ub_bytes = n;
+    }
+    if let (Some(start), Some(size)) = (whole("ub.reserved_start"), whole("ub.reserved_size")) {
+        l.reserved = start..start + size;
+    }
+    l
+}
+
+/// Parses, lowers and executes a program for the family of a target.
+pub fn execute(source: &Arc<SourceFile>, target: &Target, req: &Request) -> Result<Ran, Refusal> {
+    let (file, errors) = info_span!("parse").in_scope(|| ptoemu_isa::text::parse(source));
+    if !errors.is_empty() {
+        return Err(Refusal::Program(errors));
+    }
+    let limits = limits(target);
+    let lower = LowerOptions {
+        entry: req.entry.clone(),
+        limits: Limits { align: req.align, auto_end: limits.reserved.start },
+        tiles: req.args.iter().filter_map(tile_shape).collect(),
+    };
+    let program =
+        info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)?;
+    let options = exec::Options {
+        args: req.args.iter().map(|g| g.binding.clone()).collect(),
+        blocks: req.blocks,
+        auto_sync: req.auto_sync,
+        quirks: req.quirks,
+        operand_order: req.operand_order,
+        settings: Settings { ub_bytes: limits.ub_bytes, poison: req.poison, ..Settings::default() },
+        limits,
+        max_steps: req.max_steps,
+    };
+    let outcome = info_span!("execute")
+        .in_scope(|| exec::run(&program, &options))
+        .map_err(Refusal::Program)?;
+    Ok(Ran { program, outcome })
+}
+
+/// Shape an argument's value gives to a tile the text leaves open.
+fn tile_shape(g: &Given) -> Option<Tile> {
+    let (dtype, dims) = g.shape.as_ref()?;
+    let [rows, cols] = dims[..] else { return None };
+    let (rows, cols) = (u32::try_from(rows).ok()?, u32::try_from(cols).ok()?);
+    Some(Tile {
+        name: g.binding.name.clone(),
+        loc: Loc::Vec,
+        dtype: *dtype,
+        rows,
+        cols,
+        valid_rows: rows,
+        valid_cols: cols,
+        static_rows: true,
+        static_cols: true,
+        layout: if cols == 1 { Layout::ColMajor } else { Layout::RowMajor },
+        fractal: false,
+        pad: 0,
+        addr: 0,
+    })
+}
+
+/// Timelines of all blocks on a target.
+pub fn timelines(ran: &Ran, target: &Target) -> Vec<Timeline> {
+    let _span = info_span!("time").entered();
+    ran.outcome.blocks.iter().map(|b| time(&b.stream, target)).collect()
+}
+
+impl Ran {
+    /// Drops findings whose code is not wanted.
+    pub fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
+        for b in &mut self.outcome.blocks {
+            b.findings.retain(|f| wanted(f.diag.code));
+        }
+    }
+
+    /// Findings of all blocks as diagnostics with places, the fault that stopped the run last.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let files = [self.program.source.clone()];
+        let mut out = Vec::new();
+        for b in &self.outcome.blocks {
+            out.extend(b.findings.iter().map(|f| f.render(&b.stream, &files)));
+        }
+        out.extend(self.outcome.stop.clone());
+        out
+    }
+
+    /// Exit status of the run alone: 2 for a refusal met while running, 1 for error-level
+    /// findings, 0 otherwise.
+    pub fn status(&self, deny_warnings: bool) -> u8 {
+        if self.outcome.stop.as_ref().is_some_and(|d| is_refusal(d)) {
+            return 2;
+        }
+        let worst = self.diagnostics().iter().map(|d| d.level).max();
+        let bar = if deny_warnings { Level::Warning } else { Level::Error };
+        u8::from(worst.is_some_and(|l| l >= bar))
+    }
+
+    /// Shape of an argument's buffer as far as the program or the caller says it.
+    pub fn output_shape(&self, given: &[Given], name: &str, elements: u64) -> Vec<u64> {
+        let said = given.iter().find(|g| g.binding.name == name).and_then(|g| g.shape.clone());
+        let dims = said.map(|(_, dims)| dims).or_else(|| self.program.view_shape(name));
+        dims.filter(|d| d.iter().product::<u64>() == elements).unwrap_or_else(|| vec![elements])
+    }
+}
+
+/// Codes of refusals, as opposed to faults of a running program.
+pub fn is_refusal(d: &Diagnostic) -> bool {
+    ["legality.", "lower.", "unsupported", "usage.", "limit.", "syntax"]
+        .iter()
+        .any(|p| d.code.starts_with(p))
+}
+
+/// Bytes of the type.
+pub fn elements(bytes: usize, t: DType) -> u64 {
+    (bytes / t.size()) as u64
+}

@@ -1,0 +1,99 @@
+//! Targets: embedded files, files of the user, overrides.
+
+use anyhow::{Result, anyhow, bail};
+use ptoemu_core::catalogue::Catalogue;
+use ptoemu_core::diag::{Diagnostic, SourceFile};
+use ptoemu_core::target::Target;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The target files of this build: name and text.
+pub const EMBEDDED: &[(&str, &str)] = &[
+    ("dav-2201", include_str!("../targets/dav-2201.ron")),
+    ("a2", include_str!("../targets/a2.ron")),
+    ("a3", include_str!("../targets/a3.ron")),
+];
+
+/// Why a target cannot be used.
+#[derive(Debug)]
+pub enum Refused {
+    /// The name or the file cannot be found or read.
+    Name(anyhow::Error),
+    /// The file is wrong.
+    File(Vec<Diagnostic>),
+}
+
+/// The catalogue figures are checked against.
+pub fn catalogue() -> Arc<Catalogue> {
+    Arc::new(ptoemu_isa::table::catalogue())
+}
+
+fn embedded(name: &str) -> Option<Arc<SourceFile>> {
+    let (name, text) = EMBEDDED.iter().find(|(n, _)| *n == name)?;
+    Some(SourceFile::new(format!("targets/{name}.ron"), *text))
+}
+
+/// Loads a target file, bases from the embedded ones or from beside the file.
+pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, Vec<Diagnostic>> {
+    let resolve = |name: &str| {
+        let beside = dir.map(|d| d.join(format!("{name}.ron")));
+        let own = beside.and_then(|p| {
+            let text = std::fs::read_to_string(&p).ok()?;
+            Some(SourceFile::new(p.display().to_string(), text))
+        });
+        own.or_else(|| embedded(name))
+    };
+    Target::load(file, &resolve, catalogue())
+}
+
+/// All embedded targets that are no mere bases.
+pub fn all() -> Result<Vec<Target>, Vec<Diagnostic>> {
+    let mut out = Vec::new();
+    for (name, _) in EMBEDDED {
+        let Some(file) = embedded(name) else { continue };
+        let target = load_file(&file, None)?;
+        if !target.shared {
+            out.push(target);
+        }
+    }
+    Ok(out)
+}
+
+/// A target by name, alias or path of a `.ron` file.
+pub fn find(name: &str) -> Result<Target, Refused> {
+    if name.ends_with(".ron") {
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Refused::Name(anyhow!("cannot read {name}: {e}")))?;
+        let file = SourceFile::new(name, text);
+        return load_file(&file, path.parent()).map_err(Refused::File);
+    }
+    let all = all().map_err(Refused::File)?;
+    if let Some(t) = all.iter().find(|t| t.answers_to(name)) {
+        return Ok(t.clone());
+    }
+    let known: Vec<String> = all
+        .iter()
+        .map(|t| match t.aliases.is_empty() {
+            true => t.name.clone(),
+            false => format!("{} ({})", t.name, t.aliases.join(", ")),
+        })
+        .collect();
+    Err(Refused::Name(anyhow!("no target `{name}`; there are {}", known.join("; "))))
+}
+
+/// A target with `--set PATH=VALUE` overrides applied.
+pub fn with_overrides(name: &str, sets: &[String]) -> Result<Target, Refused> {
+    let mut target = find(name)?;
+    for s in sets {
+        let (path, value) = parse_set(s).map_err(Refused::Name)?;
+        target.set(path, value).map_err(|d| Refused::File(vec![d]))?;
+    }
+    Ok(target)
+}
+
+fn parse_set(text: &str) -> Result<(&str, f64)> {
+    let Some((path, value)) = text.split_once('=') else { bail!("`{text}` is not PATH=VALUE") };
+    let value = value.trim().parse().map_err(|_| anyhow!("`{value}` is no number"))?;
+    Ok((path.trim(), value))
+}
