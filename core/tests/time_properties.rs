@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ptoemu_core::access::Space;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::{Kind, Marks, Pipe, Stream};
-use ptoemu_core::time::{Prepared, time};
+use ptoemu_core::time::{Prepared, account, time};
 use support::*;
 
 /// One step of a random program.
@@ -106,6 +106,9 @@ proptest! {
         for (i, p) in t.pipes.iter().enumerate() {
             prop_assert_eq!(p.total(), t.cycles, "pipe {}: {:?}", i, p);
         }
+        let p = account::provenance(&stream, &target("a3"), &t);
+        prop_assert_eq!(p.figures.values().sum::<u64>(), t.cycles);
+        prop_assert_eq!(p.by_conf.iter().sum::<u64>(), t.cycles);
         prop_assert!(t.stalls.iter().all(|s| s.cycles > 0));
         prop_assert!(t.entries.iter().all(|e| e.issue <= e.done && e.done <= t.cycles));
     }

@@ -227,9 +227,18 @@ impl Loader<'_> {
         field: &'static Field,
         target: &mut Target,
     ) {
-        let Value::Figure(number, parts) = &f.node.value else {
-            let what = format!("a figure `({}, src: \"...\", conf: ...)`", "number");
-            return self.expected(file, &f.node, &what);
+        let (first, parts) = match &f.node.value {
+            Value::Figure(number, parts) => (Some(&**number), parts),
+            Value::Fields(parts) => (None, parts),
+            _ => {
+                let what = "a figure `(value: ..., src: \"...\", conf: ...)`";
+                return self.expected(file, &f.node, what);
+            }
+        };
+        self.repeated(file, parts);
+        let named = parts.iter().find(|p| p.name == "value").map(|p| &p.node);
+        let Some(number) = first.or(named) else {
+            return self.error(file, f.node.span, format!("`{path}` has no value"), None);
         };
         let Value::Number(value) = number.value else {
             return self.expected(file, number, "a number");
@@ -246,7 +255,8 @@ impl Loader<'_> {
                 ("conf", _) => {
                     self.expected(file, &part.node, "Measured, Derived, Documented or Assumed");
                 }
-                _ => self.unknown(file, part, ["src", "conf"].into_iter()),
+                ("value", _) if first.is_none() => {}
+                _ => self.unknown(file, part, ["value", "src", "conf"].into_iter()),
             }
         }
         let (Some((src, at)), Some(conf)) = (src, conf) else {

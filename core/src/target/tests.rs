@@ -33,7 +33,7 @@ fn over(body: &str) -> Result<Target, Vec<Diagnostic>> {
 
 #[test]
 fn a_base_is_overridden_figure_by_figure() {
-    let t = over("drain: (3, src: \"s\", conf: Assumed), aliases: [\"Tee\"]").unwrap();
+    let t = over("drain: (value: 3, src: \"s\", conf: Assumed), aliases: [\"Tee\"]").unwrap();
     assert_eq!((t.value("drain"), t.value("end")), (Some(3.0), Some(16.0)));
     assert!(t.answers_to("tee") && !t.answers_to("base"));
     let place = t.get("drain").unwrap().place.clone().unwrap();
@@ -50,6 +50,8 @@ fn bad_files_are_refused_under_the_fault() {
         ("mask: (frist: (3, src: \"s\", conf: Assumed))", "frist", "did you mean `mask.first`"),
         ("drain: (3, src: \"q\", conf: Assumed)", "\"q\"", "no source `q`"),
         ("drain: 3", "3", "expected a figure"),
+        ("drain: (src: \"s\", conf: Assumed)", "(src: \"s\", conf: Assumed)", "has no value"),
+        ("drain: (3, value: 4, src: \"s\", conf: Assumed)", "value", "unknown field `value`"),
         ("drain: (3, src: \"s\")", "(3, src: \"s\")", "needs both `src` and `conf`"),
         ("drain: (3, src: \"s\", conf: Sure)", "Sure", "Measured, Derived"),
         ("drain: (-1, src: \"s\", conf: Assumed)", "-1", "outside 0..=1000000"),

@@ -35,9 +35,13 @@ struct Queue {
     free: u64,
     /// End of execution of everything it ran.
     executed: u64,
+    /// The record whose execution ends last.
+    executed_by: u32,
     /// Everything it ran is complete, and the record that is last.
     done: u64,
     last: u32,
+    /// The record it ran before.
+    previous: u32,
     gate: Gate,
     /// Gate of the mask set-up, which stands behind the other.
     mask: Gate,
@@ -48,8 +52,10 @@ impl Queue {
     const NEW: Queue = Queue {
         free: 0,
         executed: 0,
+        executed_by: NONE,
         done: 0,
         last: NONE,
+        previous: NONE,
         gate: Gate::OPEN,
         mask: Gate::OPEN,
         totals: PipeTotals { busy: 0, records: 0, causes: [0; Cause::ALL.len()] },
@@ -74,8 +80,9 @@ pub(crate) struct Machine<'a> {
     fixed: &'a Fixed,
     stream: &'a Stream,
     queues: [Queue; 7],
-    /// Loads on S are complete.
+    /// Loads on S are complete, and the load that is last.
     loaded: u64,
+    loaded_by: u32,
     mask_run: Option<MaskRun>,
     /// S time of a mode write that no mask write has followed yet.
     mode_at: Option<u64>,
@@ -97,6 +104,7 @@ impl<'a> Machine<'a> {
             stream,
             queues: [Queue::NEW; 7],
             loaded: 0,
+            loaded_by: NONE,
             mask_run: None,
             mode_at: None,
             barrier: false,
@@ -164,6 +172,12 @@ impl<'a> Machine<'a> {
         let drain = if r.pipe == Pipe::V { self.fixed.drain } else { 0 };
         let Some(q) = self.queues.get_mut(r.pipe as usize) else { return Entry::default() };
         let issue = q.free.max(handed).max(q.gate.at).max(q.mask.at);
+        let after = match issue {
+            t if t == q.free && q.previous != NONE => q.previous,
+            t if t == q.mask.at => q.mask.blocker,
+            t if t == q.gate.at => q.gate.blocker,
+            _ => NONE,
+        };
         if issue > q.free {
             let hand = Gate { at: handed, cause: Cause::Issue, blocker: NONE };
             let mut steps = [q.gate, hand, q.mask];
@@ -183,8 +197,11 @@ impl<'a> Machine<'a> {
         let executed = issue + t.startup + t.busy;
         let done = executed + t.tail + drain;
         q.free = issue + t.busy;
-        q.executed = q.executed.max(executed);
+        if executed >= q.executed {
+            (q.executed, q.executed_by) = (executed, i);
+        }
         q.complete(done, i);
+        q.previous = i;
         q.totals.busy += t.busy;
         q.totals.records += 1;
         if r.pipe == Pipe::V {
@@ -192,7 +209,7 @@ impl<'a> Machine<'a> {
             (self.barrier, self.restore) = (false, None);
         }
         let wait = u32::try_from(issue - handed).unwrap_or(u32::MAX);
-        Entry { issue, done, busy: short(t.busy), wait, conflict: short(t.conflict) }
+        Entry { issue, done, busy: short(t.busy), wait, conflict: short(t.conflict), after }
     }
 
     fn mask_write(&mut self, i: u32, r: &Record) -> Entry {
@@ -209,14 +226,16 @@ impl<'a> Machine<'a> {
             let setup = if computed { f.mask_computed } else { f.mask_first };
             self.hold(run.start + setup, Cause::Mask, i, NONE);
         }
+        let mut after = NONE;
         if self.barrier {
             let v = &mut self.queues[V];
             v.mask.raise(v.gate.at + self.fixed.mask_behind_barrier, Cause::Mask, i);
+            after = v.gate.blocker;
         }
         if self.queues[V].last != NONE && r.marks.has(Marks::RESTORE) {
             self.restore = Some(i);
         }
-        Entry { issue: at, done: self.queues[S].free, ..Entry::default() }
+        Entry { issue: at, done: self.queues[S].free, after, ..Entry::default() }
     }
 
     fn barrier(&mut self, i: u32, r: &Record) -> Entry {
@@ -225,24 +244,30 @@ impl<'a> Machine<'a> {
         if matches!(r.pipe, Pipe::V | Pipe::All) {
             (self.barrier, self.restore) = (true, None);
         }
-        let done = if r.pipe == Pipe::All {
-            let all =
-                self.queues.iter().max_by_key(|q| q.done).map_or((0, NONE), |q| (q.done, q.last));
-            let (open, last) = if self.loaded > all.0 { (self.loaded, NONE) } else { all };
-            for q in &mut self.queues[V..] {
-                q.gate.raise(open, Cause::Barrier, last);
+        let (done, after) = match r.pipe {
+            Pipe::All => {
+                let all = self.queues.iter().max_by_key(|q| q.done);
+                let all = all.map_or((0, NONE), |q| (q.done, q.last));
+                let loaded = (self.loaded, self.loaded_by);
+                let (open, last) = if loaded.0 > all.0 { loaded } else { all };
+                for q in &mut self.queues[V..] {
+                    q.gate.raise(open, Cause::Barrier, last);
+                }
+                self.hold(open, Cause::Barrier, i, last);
+                (open, last)
             }
-            self.hold(open, Cause::Barrier, i, last);
-            open
-        } else if r.pipe == Pipe::S {
-            self.hold(self.loaded, Cause::Load, i, NONE);
-            self.queues[S].free
-        } else {
-            let Some(q) = self.queues.get_mut(r.pipe as usize) else { return Entry::default() };
-            q.gate.raise(q.done, Cause::Barrier, q.last);
-            q.done
+            Pipe::S => {
+                self.hold(self.loaded, Cause::Load, i, self.loaded_by);
+                (self.loaded, self.loaded_by)
+            }
+            pipe => {
+                let Some(q) = self.queues.get_mut(pipe as usize) else { return Entry::default() };
+                q.gate.raise(q.done, Cause::Barrier, q.last);
+                (q.done, q.last)
+            }
         };
-        Entry { issue: at, done: done.max(at), ..Entry::default() }
+        let after = if done > at { after } else { NONE };
+        Entry { issue: at, done: done.max(at), after, ..Entry::default() }
     }
 
     fn set_flag(&mut self, r: &Record) -> Entry {
@@ -250,13 +275,19 @@ impl<'a> Machine<'a> {
         let Some(flag) = r.flag() else { return Entry::default() };
         let Some(q) = self.queues.get(flag.src as usize) else { return Entry::default() };
         // V signals S when execution ends; the value is read while the drain goes on.
-        let ready = match (flag.src, flag.dst) {
-            (Pipe::S, _) => self.loaded,
-            (Pipe::V, Pipe::S) => q.executed,
-            _ => q.done,
+        let (ready, by) = match (flag.src, flag.dst) {
+            (Pipe::S, _) => (self.loaded, self.loaded_by),
+            (Pipe::V, Pipe::S) => (q.executed, q.executed_by),
+            _ => (q.done, q.last),
         };
-        let done = ready.max(handed).max(q.gate.at) + self.fixed.flag(flag.src, flag.dst);
-        Entry { issue: handed, done, ..Entry::default() }
+        let set = ready.max(handed).max(q.gate.at);
+        let after = match set {
+            t if t == handed => NONE,
+            t if t == ready => by,
+            _ => q.gate.blocker,
+        };
+        let done = set + self.fixed.flag(flag.src, flag.dst);
+        Entry { issue: handed, done, after, ..Entry::default() }
     }
 
     fn wait_flag(&mut self, i: u32, r: &Record) -> Entry {
@@ -264,12 +295,14 @@ impl<'a> Machine<'a> {
         let at = self.queues[S].free;
         let set = self.entries.get(r.link as usize).map_or(at, |e| e.done);
         let Some(flag) = r.flag() else { return Entry::default() };
+        let mut after = NONE;
         if flag.dst == Pipe::S {
+            after = if set > at { r.link } else { NONE };
             self.hold(set, Cause::Flag, i, r.link);
         } else if let Some(q) = self.queues.get_mut(flag.dst as usize) {
             q.gate.raise(set, Cause::Flag, r.link);
         }
-        Entry { issue: at, done: set.max(at), ..Entry::default() }
+        Entry { issue: at, done: set.max(at), after, ..Entry::default() }
     }
 
     fn in_gm(&self, r: &Record) -> bool {
@@ -279,8 +312,11 @@ impl<'a> Machine<'a> {
     fn load(&mut self, i: u32, r: &Record) -> Entry {
         let f = self.fixed;
         let latency = if self.in_gm(r) { f.gm_load } else { f.load };
-        let issue = self.scalar(i, f.load_interval);
-        self.loaded = self.loaded.max(issue + latency);
+        self.spend(f.scalar_op, Cause::Handover);
+        let issue = self.work(f.load_interval);
+        if issue + latency >= self.loaded {
+            (self.loaded, self.loaded_by) = (issue + latency, i);
+        }
         self.queues[S].complete(issue + latency, i);
         Entry { issue, done: issue + latency, busy: short(f.load_interval), ..Entry::default() }
     }
@@ -288,17 +324,17 @@ impl<'a> Machine<'a> {
     fn store(&mut self, i: u32, r: &Record) -> Entry {
         let f = self.fixed;
         let busy = if self.in_gm(r) { f.gm_store } else { f.store };
-        self.hold(self.loaded, Cause::Load, i, NONE);
-        let issue = self.scalar(i, busy);
+        self.spend(f.scalar_op, Cause::Handover);
+        let held = self.loaded > self.queues[S].free;
+        self.hold(self.loaded, Cause::Load, i, self.loaded_by);
+        let issue = self.work(busy);
         self.queues[S].complete(issue + busy, i);
-        Entry { issue, done: issue + busy, busy: short(busy), ..Entry::default() }
+        let after = if held { self.loaded_by } else { NONE };
+        Entry { issue, done: issue + busy, busy: short(busy), after, ..Entry::default() }
     }
 
-    /// A record of S itself: starts when S is free and holds it for `busy`.
-    fn scalar(&mut self, i: u32, busy: u64) -> u64 {
-        self.spend(self.fixed.scalar_op, Cause::Handover);
-        let gate = self.queues[S].gate;
-        self.hold(gate.at, gate.cause, i, gate.blocker);
+    /// S works on a record of its own for `busy` cycles; when it starts.
+    fn work(&mut self, busy: u64) -> u64 {
         let s = &mut self.queues[S];
         let issue = s.free;
         s.free += busy;
@@ -313,8 +349,8 @@ impl<'a> Machine<'a> {
             let v = &mut self.queues[V];
             let done = v.done + self.fixed.mask_restore;
             v.mask = Gate { at: done, cause: Cause::Mask, blocker: i };
-            if let Some(e) = self.entries.get_mut(i as usize) {
-                e.done = e.done.max(done);
+            if let Some(e) = self.entries.get_mut(i as usize).filter(|e| done > e.done) {
+                (e.done, e.after) = (done, v.last);
             }
         }
         let last = self.entries.iter().map(|e| e.done).max().unwrap_or(0);

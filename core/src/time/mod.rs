@@ -9,7 +9,9 @@
 //! used; `per_repeat` is multiplied by the repeats first, and its whole part is the spacing the
 //! arbiter keeps between repeats.
 
+pub mod account;
 mod arbiter;
+mod chain;
 mod figures;
 mod machine;
 mod prepared;

@@ -1,9 +1,9 @@
 //! What a timed run looks like: one entry a record, stalls by cause, totals by pipe.
 
-use crate::stream::Pipe;
+use crate::stream::{NONE, Pipe};
 
 /// When a record ran. At most 32 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Cycle it started on its pipe (for control records: when S handed it over).
     pub issue: u64,
@@ -15,6 +15,15 @@ pub struct Entry {
     pub wait: u32,
     /// Part of `busy` that bank conflicts added.
     pub conflict: u32,
+    /// The record it waited for: the one before on its pipe, or the one that opened its gate;
+    /// `stream::NONE` if only for S.
+    pub after: u32,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Entry { issue: 0, done: 0, busy: 0, wait: 0, conflict: 0, after: NONE }
+    }
 }
 
 /// Why a pipe did nothing.
@@ -133,5 +142,15 @@ impl Timeline {
     /// Totals of a pipe.
     pub fn pipe(&self, pipe: Pipe) -> PipeTotals {
         self.pipes.get(pipe as usize).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_stay_small() {
+        assert!(size_of::<Entry>() <= 32, "{}", size_of::<Entry>());
     }
 }
