@@ -1,8 +1,9 @@
 //! One A2/A3 instruction with every parameter a number: the unit of microcode.
 
-use crate::table::{Form, Op, What};
+use crate::table::{Form, Op, Order, What};
 use ptoemu_core::dtype::DType;
-use ptoemu_core::stream::Marks;
+use ptoemu_core::stream::{Marks, Pipe};
+use std::fmt;
 
 /// Most parameters a form has.
 pub const PARAMS: usize = 11;
@@ -59,5 +60,52 @@ impl Instr {
     /// Parameter list of the instruction.
     pub fn form(&self) -> Form {
         self.op.row().form
+    }
+}
+
+/// As messages show it: mnemonic, element types, every parameter by name.
+impl fmt::Display for Instr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = self.op.row();
+        f.write_str(row.mnemonic)?;
+        if !row.types.is_empty() {
+            write!(f, ".{}", crate::table::pair_name(self.dtype, self.src_dtype))?;
+        }
+        for (k, (p, v)) in row.form.params().iter().zip(self.args).enumerate() {
+            let comma = if k == 0 { "" } else { "," };
+            match p.what {
+                What::Addr(_) => write!(f, "{comma} {} {v:#x}", p.name)?,
+                What::Order => {
+                    let name = Order::from_code(v).map_or("?", Order::name);
+                    write!(f, "{comma} {} {name}", p.name)?;
+                }
+                What::Pipe => {
+                    let pipe = usize::try_from(v).ok().and_then(|v| Pipe::ALL.get(v));
+                    write!(f, "{comma} {}", pipe.map_or("?", |p| p.name()))?;
+                }
+                What::Scalar => write!(f, "{comma} {} {v:#x}", p.name)?,
+                What::Num if p.bits == 64 => write!(f, "{comma} {} {v:#x}", p.name)?,
+                _ => write!(f, "{comma} {} {v}", p.name)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_with_every_parameter() {
+        let i = Instr::new(Op::vabs, DType::F32, &[0x100, 0x200, 4, 1, 1, 8, 8]);
+        let want =
+            "vabs.f32 dst 0x100, src0 0x200, repeat 4, dst_blk 1, src_blk 1, dst_rpt 8, src_rpt 8";
+        assert_eq!(i.to_string(), want);
+        let i = Instr::new(Op::set_flag, DType::F32, &[Pipe::V as i64, Pipe::S as i64, 2]);
+        assert_eq!(i.to_string(), "set_flag PIPE_V, PIPE_S, event 2");
+        let i = Instr::new(Op::vcmax, DType::F16, &[0, 0, 1, 1, 1, 8, 2]);
+        assert!(i.to_string().ends_with("mode INDEX_VALUE"));
+        assert_eq!(Instr::new(Op::set_mask_norm, DType::F32, &[]).to_string(), "set_mask_norm");
     }
 }

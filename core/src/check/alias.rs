@@ -32,7 +32,18 @@ pub fn identical(dst: (u64, &Walk), src: (u64, &Walk)) -> bool {
 /// Do the bytes that lie between the ends of both walks stay apart?
 pub fn disjoint(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64) -> bool {
     let (a, b) = (extent(dst.0, dst.1, repeats), extent(src.0, src.1, repeats));
-    a.1 <= b.0 || b.1 <= a.0
+    a.1 <= b.0 || b.1 <= a.0 || interleaved(dst, src)
+}
+
+/// Rows of equal pitch that never meet, whatever the number of repeats.
+fn interleaved(dst: (u64, &Walk), src: (u64, &Walk)) -> bool {
+    let pitch = i128::from(dst.1.rep);
+    if dst.1.rep != src.1.rep || pitch <= 0 {
+        return false;
+    }
+    let (a, b) = (extent(dst.0, dst.1, 1), extent(src.0, src.1, 1));
+    let offset = (b.0 - a.0).rem_euclid(pitch);
+    offset >= a.1 - a.0 && offset + (b.1 - b.0) <= pitch
 }
 
 /// No repeat of the walk touches bytes of another?
@@ -130,6 +141,17 @@ mod tests {
     fn exact_alias_and_disjoint_are_clean() {
         assert!(examine((0, &D), (0, &D), 4, &Lanes::All).is_clean());
         assert!(examine((0, &D), (1024, &D), 4, &Lanes::All).is_clean());
+    }
+
+    #[test]
+    fn rows_side_by_side_are_apart() {
+        let row = Walk { rep: 512, ..D };
+        assert!(disjoint((0, &row), (256, &row), 9));
+        assert!(disjoint((256, &row), (0, &row), 9));
+        assert!(disjoint((0, &row), (2560 + 256, &row), 9));
+        assert!(!disjoint((0, &row), (224, &row), 9));
+        assert!(!disjoint((224, &row), (0, &row), 9));
+        assert!(!disjoint((0, &row), (1024, &row), 9));
     }
 
     #[test]

@@ -2,13 +2,20 @@
 
 use crate::diag::Diagnostic;
 
-/// A parameter that its field would truncate.
-pub fn truncated(name: &str, param: &str, value: i64, bits: u32, repeat: bool) -> Diagnostic {
+/// A parameter that its field would truncate; `unit` is VEC or MTE.
+pub fn truncated(
+    unit: &str,
+    name: &str,
+    param: &str,
+    value: i64,
+    bits: u32,
+    repeat: bool,
+) -> Diagnostic {
     let kept = if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) };
     let effect = if repeat { "would execute" } else { "truncates to" };
     Diagnostic::error(
         "memcheck.param",
-        format!("VEC instruction parameter is invalid: {name} {param} {value} does not fit; {effect} {kept}"),
+        format!("{unit} instruction parameter is invalid: {name} {param} {value} does not fit; {effect} {kept}"),
     )
     .note(format!("the field `{param}` has {bits} bits"))
     .help(if repeat {
@@ -44,11 +51,11 @@ mod tests {
 
     #[test]
     fn the_user_sees_what_the_field_keeps() {
-        let d = truncated("vadd.f32", "repeat", 256, 8, true);
+        let d = truncated("VEC", "vadd.f32", "repeat", 256, 8, true);
         assert!(d.message.ends_with("repeat 256 does not fit; would execute 0"), "{}", d.message);
-        let d = truncated("vadd.f32", "dst_rpt", 257, 8, false);
+        let d = truncated("VEC", "vadd.f32", "dst_rpt", 257, 8, false);
         assert!(d.message.ends_with("truncates to 1"), "{}", d.message);
-        let d = truncated("vadd.f32", "dst_rpt", -1, 8, false);
+        let d = truncated("VEC", "vadd.f32", "dst_rpt", -1, 8, false);
         assert!(d.message.ends_with("truncates to 255"), "{}", d.message);
     }
 }

@@ -6,6 +6,7 @@ mod log;
 mod overlap;
 mod plan;
 mod regs;
+mod remarks;
 mod verify;
 
 pub use backends::{Lister, Recorder};
@@ -24,7 +25,7 @@ use ptoemu_core::access::Space;
 use ptoemu_core::check::state::{Modes, left_behind};
 use ptoemu_core::check::uninit::{Sink, undefined};
 use ptoemu_core::check::{Finding, Findings, Owner};
-use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::state::{Gm, Memory, WRITER_NONE};
 use ptoemu_core::stream::{Kind, NONE, OpId, SiteId, Stream};
 
@@ -122,6 +123,7 @@ impl Machine {
         bytes: (u64, u64),
         other: Option<u32>,
     ) {
+        let finding = finding.note(i.to_string());
         let f = Finding::new(finding, rec, self.log.site).bytes(Space::Ub, bytes.0, bytes.1);
         self.findings.add(f.other(other), i.op.id());
     }
@@ -143,46 +145,23 @@ impl Machine {
         let writer = Some(self.ub.shadow.writer(at)).filter(|w| *w != WRITER_NONE);
         self.report(i, rec, d, (at, range.1), writer);
     }
-
-    /// Warns once when a vector instruction takes a mask written in the other mode.
-    fn mask_mode(&mut self, i: &Instr, rec: u32) {
-        if self.regs.counter() == self.regs.mask_written_in_counter {
-            self.mask_mode_warned = false;
-            return;
-        }
-        if std::mem::replace(&mut self.mask_mode_warned, true) {
-            return;
-        }
-        let now = if self.regs.counter() { "counter" } else { "norm" };
-        let d = Diagnostic::new(
-            "state.mask_mode",
-            Level::Warning,
-            format!("{}: mask mode became {now} after the last set_vector_mask", name(i)),
-        )
-        .note(if self.regs.counter() {
-            format!("the mask bits are taken as a count of {} elements", self.regs.count())
-        } else {
-            format!(
-                "the count is taken as mask bits {:#x}:{:#x}",
-                self.regs.mask_hi, self.regs.mask_lo
-            )
-        })
-        .help("call set_vector_mask after changing the mode");
-        self.report(i, rec, d, (0, 0), None);
-    }
 }
 
 impl Backend for Machine {
     fn issue(&mut self, i: &Instr) -> Result<u64, Stop> {
         verify::legal(i, &self.regs, &self.settings).map_err(Stop)?;
         let p = plan::plan(i, &self.regs);
-        verify::reach(i, &p, &self.gm, &self.settings, &self.owners).map_err(Stop)?;
+        let memories = verify::Memories {
+            gm: &self.gm,
+            settings: &self.settings,
+            cmpmask: self.regs.cmpmask,
+            owners: &self.owners,
+        };
+        verify::reach(i, &p, &memories).map_err(Stop)?;
         let rec = self.log.push(i, &p).map_err(|d| Stop(Box::new(d)))?;
-        if p.row.kind() == Kind::Vector {
+        if matches!(p.row.kind(), Kind::Vector | Kind::Copy) {
             overlap::check(self, i, &p, rec);
-            if !matches!(p.lanes, ptoemu_core::access::Lanes::All) {
-                self.mask_mode(i, rec);
-            }
+            remarks::check(self, i, &p, rec);
         }
         let ctx = Ctx::new(i, &self.regs, &self.settings);
         Ok(match p.row.sem {

@@ -2,7 +2,6 @@
 
 use super::plan::Plan;
 use super::{Machine, name};
-use crate::families::Sem;
 use crate::instr::Instr;
 use crate::table::{Form, Op};
 use ptoemu_core::access::{Role, Walk};
@@ -15,14 +14,11 @@ use ptoemu_core::dtype::DType;
 pub fn check(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) {
     let repeats = u64::from(p.repeats);
     if repeats == 0 {
-        let quiet = matches!(p.row.sem, Sem::Special(_)) && p.operand(0).is_none();
-        if !quiet {
-            no_work(m, i, rec);
-        }
         return;
     }
     let Some((dst, w)) = p.operand(0).filter(|(_, w)| w.role != Role::Read) else { return };
-    if repeats > 1 && w.rep == 0 && w.elem > 0 && !accumulates(i, p, (dst, &w)) {
+    let again = repeats > 1 && w.rep == 0 && w.role == Role::Write;
+    if again && !accumulates(i, p, (dst, &w)) && !seen(m, i, "alias.repeat_stride") {
         let d = warn(
             "alias.repeat_stride",
             format!("{}: destination repeat stride 0, every repeat overwrites the last", name(i)),
@@ -54,20 +50,15 @@ fn warn(code: &'static str, what: String) -> Diagnostic {
     Diagnostic::new(code, Level::Warning, what)
 }
 
-fn no_work(m: &mut Machine, i: &Instr, rec: u32) {
-    if m.findings.seen("memcheck.no_work", m.log.site, i.op.id()) {
-        return;
-    }
-    let how = if m.regs.counter() { "the count is 0" } else { "repeat is 0" };
-    let d = warn("memcheck.no_work", format!("{}: {how}, the instruction does nothing", name(i)));
-    m.report(i, rec, d.help("drop it, or check the size it was computed from"), (0, 0), None);
+fn seen(m: &mut Machine, i: &Instr, code: &'static str) -> bool {
+    m.findings.seen(code, m.log.site, i.op.id())
 }
 
 fn overlap(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, n: usize, found: &Overlap) {
     let source = if n == 1 { "src0" } else { "src1" };
     let brcb = i.op == Op::vbrcb;
     if let Some((reader, writer, at)) = found.across {
-        if m.findings.seen("alias.across_repeats", m.log.site, i.op.id()) {
+        if seen(m, i, "alias.across_repeats") {
             return;
         }
         let what = format!(
@@ -93,18 +84,17 @@ fn overlap(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, n: usize, found: &Ove
     }
     let Some((repeat, at)) = found.within else { return };
     // Downward compaction is what the shipped reduction trees do.
-    if found.downward && !(brcb && p.repeats > 1)
-        || m.findings.seen("alias.within_repeat", m.log.site, i.op.id())
-    {
+    if found.downward && !brcb || seen(m, i, "alias.within_repeat") {
         return;
     }
-    let d = warn(
-        "alias.within_repeat",
-        format!("{}: `{source}` partly overlaps the destination in repeat {repeat}", name(i)),
-    )
-    .note(format!(
-        "first shared byte {at:#x}; a source is exactly the destination or disjoint from it"
-    ))
-    .help("move the destination, or make both operands the same elements");
+    // One repeat of a block broadcast in place is shipped use; more of them are not supported.
+    let level = if brcb && p.repeats > 1 { Level::Error } else { Level::Warning };
+    let what =
+        format!("{}: `{source}` partly overlaps the destination in repeat {repeat}", name(i));
+    let d = Diagnostic::new("alias.within_repeat", level, what)
+        .note(format!(
+            "first shared byte {at:#x}; a source is exactly the destination or disjoint from it"
+        ))
+        .help("move the destination, or make both operands the same elements");
     m.report(i, rec, d, (at, at + 1), None);
 }

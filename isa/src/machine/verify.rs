@@ -9,7 +9,7 @@ use ptoemu_core::check::{Owner, bounds, params};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::state::Gm;
-use ptoemu_core::stream::Pipe;
+use ptoemu_core::stream::{Kind, Pipe};
 
 type Check = Result<(), Box<Diagnostic>>;
 
@@ -23,8 +23,18 @@ pub fn name(i: &Instr) -> String {
     }
 }
 
-/// Element types and parameter widths.
+/// Everything that can refuse an instruction before it is recorded, except flags.
 pub fn legal(i: &Instr, regs: &Regs, settings: &Settings) -> Check {
+    well_formed(i, regs, settings).map_err(|d| operands(i, d))
+}
+
+/// Adds the full operand list, unless the message is about an instruction without operands.
+fn operands(i: &Instr, d: Box<Diagnostic>) -> Box<Diagnostic> {
+    if i.form().params().is_empty() { d } else { Box::new(d.note(i.to_string())) }
+}
+
+/// Element types and parameter widths.
+fn well_formed(i: &Instr, regs: &Regs, settings: &Settings) -> Check {
     let row = i.op.row();
     if !row.accepts(i.dtype, i.src_dtype) {
         return Err(Box::new(wrong_type(i)));
@@ -34,7 +44,8 @@ pub fn legal(i: &Instr, regs: &Regs, settings: &Settings) -> Check {
         let own_rule = matches!(p.what, What::Pipe | What::Order) || p.name == "event";
         if !fits && !own_rule {
             let repeat = p.what == What::Repeat;
-            let d = params::truncated(&name(i), p.name, v, u32::from(p.bits), repeat);
+            let unit = if row.kind() == Kind::Dma { "MTE" } else { "VEC" };
+            let d = params::truncated(unit, &name(i), p.name, v, u32::from(p.bits), repeat);
             return Err(Box::new(d));
         }
     }
@@ -141,11 +152,51 @@ fn alignment(i: &Instr, n: usize, shape: Shape) -> u64 {
     }
 }
 
+/// What an instruction may reach.
+pub struct Memories<'a> {
+    /// Global memory.
+    pub gm: &'a Gm,
+    /// Limits.
+    pub settings: &'a Settings,
+    /// CMPMASK, low word first: holds an address in one mode of `vsel`.
+    pub cmpmask: [u64; 2],
+    /// Named allocations of UB.
+    pub owners: &'a [Owner],
+}
+
 /// Ranges, alignment and the destination block stride.
-pub fn reach(i: &Instr, p: &Plan, gm: &Gm, settings: &Settings, owners: &[Owner]) -> Check {
+pub fn reach(i: &Instr, p: &Plan, m: &Memories) -> Check {
     if p.repeats == 0 {
         return Ok(());
     }
+    inside(i, p, m)
+        .and_then(|()| select_bits(i, p, m))
+        .and_then(|()| one_destination_block(i, p))
+        .map_err(|d| operands(i, d))
+}
+
+/// Mode 2 of `vsel` reads its bits from where CMPMASK points.
+fn select_bits(i: &Instr, p: &Plan, m: &Memories) -> Check {
+    if i.form() != Form::Sel || plan::named(i, "mode") != 2 {
+        return Ok(());
+    }
+    let base = m.cmpmask[0] & 0xFFFF_FFFF;
+    if !base.is_multiple_of(32) {
+        let d = bounds::misaligned(&name(i), "bits (CMPMASK)", base, 32, false, m.owners);
+        return Err(Box::new(d));
+    }
+    let limit = m.settings.ub_bytes;
+    let end = base + u64::from(p.repeats) * p.per_repeat as u64 / 8;
+    if end <= limit {
+        return Ok(());
+    }
+    let (start, end) = (i128::from(base), i128::from(end));
+    let at = bounds::Piece { repeat: 0, block: 0, start, end };
+    Err(Box::new(bounds::outside(&name(i), "bits (CMPMASK)", &at, Space::Ub, limit, m.owners)))
+}
+
+fn inside(i: &Instr, p: &Plan, m: &Memories) -> Check {
+    let Memories { gm, settings, owners, .. } = *m;
     for n in 0..p.base.len() {
         let slot = if i.form() == Form::Load { 0 } else { n };
         let (Some((shape, _)), Some((base, w))) = (i.form().operand(n as u8), p.operand(slot))
