@@ -186,7 +186,7 @@ impl Ran {
     /// Exit status of the run alone: 2 for a refusal met while running, 1 for error-level
     /// findings, 0 otherwise.
     pub fn status(&self, deny_warnings: bool) -> u8 {
-        if self.outcome.stop.as_ref().is_some_and(|d| is_refusal(d)) {
+        if self.outcome.stop.as_ref().is_some_and(is_refusal) {
             return 2;
         }
         let worst = self.diagnostics().iter().map(|d| d.level).max();

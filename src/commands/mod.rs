@@ -96,12 +96,18 @@ pub(crate) fn print(text: &str) {
     }
 }
 
+/// Diagnostics shown at most; one fault often shows in many places.
+const SHOWN: usize = 20;
+
 /// Diagnostics on stderr.
 pub(crate) fn show_all(diags: &[Diagnostic]) {
     let colour = std::io::stderr().is_terminal();
-    for d in diags {
+    for d in diags.iter().take(SHOWN) {
         say(&render(d, colour));
         say("");
+    }
+    if diags.len() > SHOWN {
+        say(&format!("... and {} more", diags.len() - SHOWN));
     }
 }
 

@@ -33,7 +33,7 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
     let (height, width) = (u64::from(d.rows), u64::from(d.cols));
     let tiles = [d, s0, s1];
     let known = tiles.iter().all(|t| t.full_cols_static()) || tiles.iter().all(|t| t.rows == 1);
-    if !known && height <= MAX_REPEAT && width < e {
+    if height <= MAX_REPEAT && width < e {
         return eng.strip(a, cols, 0);
     }
     if known || cols == width || rows == 1 {
