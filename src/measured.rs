@@ -115,8 +115,13 @@ pub fn points(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
             out.extend(board(r, target));
         } else if r.contains_key("measured_cycles") {
             let measured = number(r, "measured_cycles").unwrap_or(0.0);
-            let kind = format!("case {}", verdict(column(r, "verdict")));
-            out.push(score(kind, column(r, "case").into(), r.clone(), measured, case(r, target)));
+            let verdict = verdict(column(r, "verdict"));
+            let ours = match verdict.starts_with("measured") {
+                true => case(r, target),
+                false => Err(format!("not scored: the table calls the figure {verdict}")),
+            };
+            let kind = format!("case {verdict}");
+            out.push(score(kind, column(r, "case").into(), r.clone(), measured, ours));
         } else {
             let message = "not a known table: it has neither `measured_cycles` nor `unit`";
             return Err(anyhow::anyhow!(message).into());
@@ -177,9 +182,10 @@ fn case(r: &Record, target: &Target) -> Result<f64, String> {
     call.attrs.reversed = column(r, "case").contains("scalar_tile");
     call.attrs.binary = column(r, "test_template_args").contains("true");
     if column(r, "case").contains("inplace")
-        && let Some(src) = call.src.first() {
-            call.dst.addr = src.addr;
-        }
+        && let Some(src) = call.src.first()
+    {
+        call.dst.addr = src.addr;
+    }
     let isolated = cycles(&call, target)?;
     if !column(r, "verdict").contains("active") {
         return Ok(isolated);
@@ -192,9 +198,7 @@ fn case(r: &Record, target: &Target) -> Result<f64, String> {
 /// The paths the tables were measured on: row reductions with run-time valid sizes into a block
 /// per row, TROWEXPAND from a block per row with run-time sizes, the rest static and contiguous.
 fn as_measured(c: &mut Case) {
-    if c.op.reduces_rows() {
-        (c.dynamic, c.dn) = (true, false);
-    } else if c.op.name == "trowexpand" {
+    if c.op.reduces_rows() || c.op.name == "trowexpand" {
         (c.dynamic, c.dn) = (true, false);
     }
     if c.op.sig.tmp == tile::Tmp::Optional {
@@ -283,8 +287,8 @@ fn board(r: &Record, target: &Target) -> Option<Row> {
         row.peer_error = None;
         return Some(row);
     }
-    if name.starts_with("f16 Add R") {
-        let repeats = name[9..].split([' ', '(']).next()?.parse().ok()?;
+    if let Some(rest) = name.strip_prefix("f16 Add R") {
+        let repeats = rest.split([' ', '(']).next()?.parse().ok()?;
         let ours = loop_of_adds(DType::F16, [0x10000, 0, 0x8000], repeats, target);
         return Some(score("board, Add in a loop".into(), name.into(), r.clone(), measured?, ours));
     }

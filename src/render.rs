@@ -39,9 +39,12 @@ pub fn render(d: &Diagnostic, colour: bool) -> String {
     renderer.term_width(WIDTH).render(&[group])
 }
 
-/// Labels grouped by file in order of first use, with their position in the list.
-fn by_file(labels: &[Label]) -> Vec<(Arc<SourceFile>, Vec<(usize, &Label)>)> {
-    let mut out: Vec<(Arc<SourceFile>, Vec<(usize, &Label)>)> = Vec::new();
+/// The labels of one file, each with its position among all.
+type OfFile<'d> = (Arc<SourceFile>, Vec<(usize, &'d Label)>);
+
+/// Labels grouped by file in order of first use.
+fn by_file(labels: &[Label]) -> Vec<OfFile<'_>> {
+    let mut out: Vec<OfFile<'_>> = Vec::new();
     for (i, l) in labels.iter().enumerate() {
         match out.iter_mut().find(|(f, _)| Arc::ptr_eq(f, &l.file) || **f == *l.file) {
             Some((_, list)) => list.push((i, l)),

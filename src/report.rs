@@ -8,7 +8,7 @@ use ptoemu_core::check::Finding;
 use ptoemu_core::diag::{Diagnostic, Label};
 use ptoemu_core::stream::{Kind, Pipe, Stream};
 use ptoemu_core::target::{Conf, Target};
-use ptoemu_core::time::{Cause, Timeline};
+use ptoemu_core::time::{Cause, Timeline, account};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -65,8 +65,6 @@ pub struct InstrReport {
     pub pipe: &'static str,
     /// Times issued.
     pub count: u64,
-    /// Repeats or bursts.
-    pub repeats: u64,
     /// Cycles on its pipe.
     pub busy: u64,
     /// Those that bank conflicts added.
@@ -145,9 +143,10 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// From shares in the order of [`Conf::ALL`].
-    pub fn new(shares: [f64; 4]) -> Self {
-        let [measured, derived, documented, assumed] = shares;
+    /// Of a timed stream.
+    pub fn of(stream: &Stream, target: &Target, t: &Timeline) -> Self {
+        let p = account::provenance(stream, target, t);
+        let [measured, derived, documented, assumed] = Conf::ALL.map(|c| p.share(c));
         Provenance { measured, derived, documented, assumed }
     }
 
@@ -179,32 +178,25 @@ pub fn pipes(t: &Timeline) -> BTreeMap<String, PipeReport> {
     out
 }
 
-/// Instructions by busy cycles, most first.
+/// Instructions by busy cycles, most first; control records are left out.
 pub fn instructions(stream: &Stream, t: &Timeline, catalogue: &Catalogue) -> Vec<InstrReport> {
-    let mut map: BTreeMap<(u16, u8), InstrReport> = BTreeMap::new();
-    for (r, e) in stream.records.iter().zip(&t.entries) {
-        if !matches!(
-            r.kind,
-            Kind::Vector | Kind::Copy | Kind::Dma | Kind::ScalarLoad | Kind::ScalarStore
-        ) {
-            continue;
-        }
-        let name = catalogue.get(r.op).map_or("?", |e| e.mnemonic);
-        let entry = map.entry((r.op.0, r.dtype as u8)).or_insert_with(|| InstrReport {
-            name: name.to_string(),
-            dtype: r.dtype.name(),
-            pipe: r.pipe.short(),
-            count: 0,
-            repeats: 0,
-            busy: 0,
-            conflict: 0,
-        });
-        entry.count += 1;
-        entry.repeats += u64::from(r.repeats);
-        entry.busy += u64::from(e.busy);
-        entry.conflict += u64::from(e.conflict);
-    }
-    let mut out: Vec<InstrReport> = map.into_values().collect();
+    let shown = |k: Kind| {
+        matches!(k, Kind::Vector | Kind::Copy | Kind::Dma | Kind::ScalarLoad | Kind::ScalarStore)
+    };
+    let mut out: Vec<InstrReport> = account::instructions(stream, t)
+        .into_iter()
+        .filter_map(|o| {
+            let entry = catalogue.get(o.op).filter(|e| shown(e.kind))?;
+            Some(InstrReport {
+                name: entry.mnemonic.to_string(),
+                dtype: o.dtype.name(),
+                pipe: o.pipe.short(),
+                count: o.count,
+                busy: o.busy,
+                conflict: o.conflict,
+            })
+        })
+        .collect();
     out.sort_by(|a, b| b.busy.cmp(&a.busy).then_with(|| a.name.cmp(&b.name)));
     out
 }

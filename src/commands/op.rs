@@ -308,4 +308,3 @@ fn row((n, v): (usize, &Value)) -> Vec<String> {
         map.iter().filter(|(k, _)| *k != "op").map(|(k, v)| format!("{k}={}", text(v))).collect();
     vec![n.to_string(), map.get("op").map(text).unwrap_or_default(), params.join(" ")]
 }
-

@@ -291,7 +291,7 @@ impl Case {
             notes: ran.outcome.notes.iter().map(|n| n.message.clone()).collect(),
             outputs: self.outputs(ran),
             golden,
-            provenance: Provenance::default(),
+            provenance: stream.map_or(Provenance::default(), |s| Provenance::of(s, target, line)),
         })
     }
 
@@ -417,17 +417,13 @@ fn screen(r: &RunReport, ran: &Ran) -> String {
                 format!("{}.{}", i.name, i.dtype),
                 i.pipe.to_string(),
                 i.count.to_string(),
-                i.repeats.to_string(),
                 i.busy.to_string(),
                 i.conflict.to_string(),
             ]
         })
         .collect();
     line(&mut out, "");
-    line(
-        &mut out,
-        &table(&["instruction", "pipe", "count", "repeats", "busy", "conflicts"], &rows),
-    );
+    line(&mut out, &table(&["instruction", "pipe", "count", "busy", "conflicts"], &rows));
     line(&mut out, "");
     for o in &r.outputs {
         let shape: Vec<String> = o.shape.iter().map(u64::to_string).collect();
