@@ -55,7 +55,8 @@ pub fn compare(name: &str, dtype: DType, got: &[u8], want: &[u8], eps: f64) -> C
             out.max_abs = out.max_abs.max(diff);
             out.max_rel = out.max_rel.max(if w == 0.0 { 0.0 } else { diff / w.abs() });
         }
-        let close = g == w || g.is_nan() && w.is_nan() || diff <= eps + eps * w.abs();
+        let close =
+            g == w || g.is_nan() && w.is_nan() || w.is_finite() && diff <= eps + eps * w.abs();
         if !(close && there) {
             out.pass = false;
             out.wrong += 1;
