@@ -1,6 +1,8 @@
 //! Runs tile operations on the machine and by their meaning, and compares every byte of UB.
 #![allow(dead_code)] // each test takes its part
 
+pub mod order;
+
 use ptoemu_core::check::Findings;
 use ptoemu_core::diag::Level;
 use ptoemu_core::dtype::DType;
@@ -58,6 +60,8 @@ pub struct Run {
     pub meant: Vec<u8>,
     /// What the machine reported.
     pub findings: Findings,
+    /// An access that is not ordered after one it depends on.
+    pub unordered: Option<String>,
 }
 
 fn range(t: &Tile) -> Range<usize> {
@@ -79,13 +83,23 @@ pub fn run(call: &Call, contents: &[Vec<u8>]) -> Result<Run, String> {
     let entry = m.modes();
     a2a3(call, &mut m).map_err(|s| format!("microcode stopped: {:?}", s.0))?;
     m.leave(&entry, true);
-    Ok(Run { before, after: m.ub.bytes.as_slice().to_vec(), meant, findings: m.findings })
+    let unordered = order::unordered(m.stream(), before.len());
+    Ok(Run {
+        unordered,
+        before,
+        after: m.ub.bytes.as_slice().to_vec(),
+        meant,
+        findings: m.findings,
+    })
 }
 
 /// Checks a run against the meaning: values, untouched bytes, findings.
 pub fn judge(call: &Call, run: &Run) -> Result<(), String> {
     if let Some(f) = run.findings.items().iter().find(|f| f.diag.level >= Level::Warning) {
         return Err(format!("finding: {:?}", f.diag));
+    }
+    if let Some(what) = &run.unordered {
+        return Err(format!("not ordered: {what}"));
     }
     let dst = &call.dst;
     for r in 0..u64::from(dst.valid_rows) {
