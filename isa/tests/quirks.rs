@@ -4,7 +4,7 @@
 mod common;
 
 use common::{judge, place, run, tile, valid};
-use ptoemu_core::dtype::DType::{self, F16, F32, I8, I32};
+use ptoemu_core::dtype::DType::{self, F16, F32, I8, I16, I32};
 use ptoemu_core::num::{Dist, Round};
 use ptoemu_isa::instr::Instr;
 use ptoemu_isa::machine::Lister;
@@ -129,6 +129,16 @@ fn scalars() {
     witness(Quirk::Q9, div);
     let ints = |name| tile(name, I32, 8, 64, RowMajor);
     witness(Quirk::Q10, scalar(call("tsubs", ints("dst"), [ints("src")]), I32, 16_777_217));
+}
+
+#[test]
+fn conversion_scratch() {
+    let region = (8, 100);
+    let convert =
+        call("tcvt", row("dst", I16, (8, 128), region), [row("src", F32, (8, 128), region)]);
+    let mut convert = with_tmp(convert, tile("tmp", I32, 1, 64, RowMajor));
+    convert.attrs.sat = Some(Sat::Off);
+    witness(Quirk::Q30, convert);
 }
 
 /// Instructions of a call under some quirks.

@@ -68,9 +68,18 @@ impl<'a> Asm<'a> {
         self.be.issue(&Instr::new(op, self.t, args).marked(self.marks))
     }
 
-    /// Issues an instruction of any types.
-    pub fn issue(&mut self, instr: Instr) -> Result<u64, Stop> {
-        self.be.issue(&instr.marked(self.marks))
+    /// Conversion between (destination, source) types, dense blocks.
+    pub fn convert(
+        &mut self,
+        op: Op,
+        types: (DType, DType),
+        at: [u64; 2],
+        repeat: u64,
+        rep: [u64; 2],
+    ) -> Done {
+        let args = [at[0], at[1], repeat, 1, 1, rep[0], rep[1]].map(|x| x as i64);
+        let instr = Instr::new(op, types.0, &args).from_dtype(types.1);
+        self.be.issue(&instr.marked(self.marks)).map(drop)
     }
 
     /// Two sources; block and repeat strides of destination, source 0, source 1.

@@ -1,13 +1,12 @@
 //! TCVT: element types, rounding and saturation.
 
 use super::Family;
-use super::Tile;
 use super::asm::{Asm, MAX_REPEAT, rounds};
 use super::call::{Call, Sat};
 use super::check::{Checker, Verdict, refuse};
 use super::meaning::{Mem, one};
 use super::quirks::Quirk;
-use crate::instr::Instr;
+use super::{Tile, convert_off};
 use crate::machine::Stop;
 use crate::table::Op;
 use ptoemu_core::dtype::DType::{self, BF16, F16, F32, I8, I16, I32, I64, U8};
@@ -51,7 +50,7 @@ fn off_by_default(from: DType, to: DType) -> bool {
 }
 
 /// The saturation in force.
-fn saturation(call: &Call) -> Sat {
+pub(super) fn saturation(call: &Call) -> Sat {
     let (from, to) = (call.source(0).dtype, call.dst.dtype);
     let default = if off_by_default(from, to) { Sat::Off } else { Sat::On };
     let ignored = call.quirks.has(Quirk::Q8) && call.tmp.is_none() && !off_by_default(from, to);
@@ -90,9 +89,12 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
             format!("{from} to {to} has no rounding to odd"),
             "use another rounding mode",
         );
-        return c.unless(Quirk::Q41, verdict);
+        c.unless(Quirk::Q41, verdict)?;
     }
-    Ok(())
+    let Some(tmp) = convert_off::tmp(call) else { return Ok(()) };
+    c.tmp_size(call, convert_off::tmp_bytes(call), "32-bit values of one row")?;
+    c.disjoint(("tmp", tmp), ("dst", &call.dst))?;
+    c.disjoint(("tmp", tmp), ("src", call.source(0)))
 }
 
 /// Every element converted once.
@@ -101,8 +103,14 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     let Some(modes) = modes(from, to) else { return Ok(()) };
     let narrow = if saturation(call) == Sat::On { Narrow::Clamp } else { Narrow::LowBits };
     let round = rounding(call, modes).unwrap_or(Round::NearestEven);
-    let one = Conversion { from, to, round, narrow, overflow: Overflow::Keep };
-    super::meaning::elementwise(call, mem, |v| one.element(v[0]))
+    let step = |from, to, narrow| Conversion { from, to, round, narrow, overflow: Overflow::Keep };
+    let direct = step(from, to, narrow);
+    let (wide, low) = (step(from, I32, Narrow::Clamp), step(I32, to, Narrow::LowBits));
+    let through = convert_off::tmp(call).is_some();
+    super::meaning::elementwise(call, mem, |v| match through {
+        true => low.element(wide.element(v[0])),
+        false => direct.element(v[0]),
+    })
 }
 
 fn short(t: DType) -> String {
@@ -122,19 +130,27 @@ fn suffix(round: Option<Round>) -> &'static str {
     }
 }
 
+/// The instruction from one type to another under the rounding of the call.
+pub(super) fn one_step(call: &Call, from: DType, to: DType) -> Option<Op> {
+    let modes = modes(from, to)?;
+    if modes == Modes::Scaled {
+        return Some(Op::vconv_deq);
+    }
+    let suffix = suffix(rounding(call, modes));
+    Op::find(&format!("vconv_{}2{}{suffix}", short(from), short(to)))
+}
+
 /// A2/A3 microcode: row by row, the partial repeats of all rows together.
 pub fn lower(call: &Call, a: &mut Asm) -> Done {
     let (src, dst) = (call.source(0), &call.dst);
     let (from, to) = (src.dtype, dst.dtype);
     let Some(modes) = modes(from, to) else { return Ok(()) };
-    let name = match modes {
-        Modes::Scaled => "vconv_deq".to_string(),
-        _ => {
-            format!("vconv_{}2{}{}", short(from), short(to), suffix(rounding(call, modes)))
-        }
-    };
-    let Some(op) = Op::find(&name) else { return Ok(()) };
+    let Some(op) = one_step(call, from, to) else { return Ok(()) };
     let before = a.emit(Op::get_ctrl, &[])?;
+    if let Some(tmp) = convert_off::tmp(call) {
+        convert_off::lower(call, a, tmp, before)?;
+        return a.emit(Op::set_ctrl, &[before as i64]).map(drop);
+    }
     let bit = 1 << CTRL_LOW_BITS;
     let off = if saturation(call) == Sat::Off { bit } else { 0 };
     a.emit(Op::set_ctrl, &[(before & !bit | off) as i64])?;
@@ -156,13 +172,11 @@ fn walk(a: &mut Asm, op: Op, dst: &Tile, src: &Tile) -> Done {
     let e = 256 / wide;
     // Blocks a repeat covers on each side.
     let [db, sb] = [dst.size(), src.size()].map(|s| 8 * s / wide);
-    let issue = |a: &mut Asm, d: u64, s: u64, repeat: u64, rep: [u64; 2]| {
-        let args = [d, s, repeat, 1, 1, rep[0], rep[1]].map(|x| x as i64);
-        a.issue(Instr::new(op, dst.dtype, &args).from_dtype(src.dtype)).map(drop)
-    };
+    let types = (dst.dtype, src.dtype);
     for r in 0..rows {
         rounds(cols / e, MAX_REPEAT, |at, n| {
-            issue(a, dst.row(r) + at * db * 32, src.row(r) + at * sb * 32, n, [db, sb])
+            let at = [dst.row(r) + at * db * 32, src.row(r) + at * sb * 32];
+            a.convert(op, types, at, n, [db, sb])
         })?;
     }
     let rest = cols % e;
@@ -172,6 +186,8 @@ fn walk(a: &mut Asm, op: Op, dst: &Tile, src: &Tile) -> Done {
     a.lanes(rest)?;
     let (doff, soff) = (cols / e * db * 32, cols / e * sb * 32);
     let strides = [dst.stride_blocks(), src.stride_blocks()];
-    rounds(rows, MAX_REPEAT, |r, n| issue(a, dst.row(r) + doff, src.row(r) + soff, n, strides))?;
+    rounds(rows, MAX_REPEAT, |r, n| {
+        a.convert(op, types, [dst.row(r) + doff, src.row(r) + soff], n, strides)
+    })?;
     a.full()
 }

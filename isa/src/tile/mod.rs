@@ -9,6 +9,7 @@ mod call;
 mod check;
 mod col_reduce;
 mod convert;
+mod convert_off;
 mod copy;
 mod engine;
 mod fill;

@@ -48,6 +48,8 @@ pub enum Quirk {
     Q9,
     /// Tile - scalar negates an integer scalar through f32.
     Q10,
+    /// Unsaturated f32 to i16 walks tmp with the row stride of the source.
+    Q30,
     /// A conversion between types without an instruction does nothing.
     Q40,
     /// Rounding modes a conversion has no instruction for fall back silently.
@@ -56,7 +58,7 @@ pub enum Quirk {
 
 impl Quirk {
     /// Every quirk.
-    pub const ALL: [Quirk; 22] = [
+    pub const ALL: [Quirk; 23] = [
         Quirk::A4,
         Quirk::A6,
         Quirk::D2,
@@ -77,6 +79,7 @@ impl Quirk {
         Quirk::Q8,
         Quirk::Q9,
         Quirk::Q10,
+        Quirk::Q30,
         Quirk::Q40,
         Quirk::Q41,
     ];
@@ -104,6 +107,7 @@ impl Quirk {
             Quirk::Q8 => "Q8",
             Quirk::Q9 => "Q9",
             Quirk::Q10 => "Q10",
+            Quirk::Q30 => "Q30",
             Quirk::Q40 => "Q40",
             Quirk::Q41 => "Q41",
         }
@@ -136,6 +140,7 @@ impl Quirk {
             Quirk::Q8 => "conversions obey the saturation request only for some pairs",
             Quirk::Q9 => "tile / scalar in place multiplies by the rounded reciprocal",
             Quirk::Q10 => "tile - scalar negates an integer scalar through f32",
+            Quirk::Q30 => "unsaturated f32 to i16 walks tmp with the row stride of the source",
             Quirk::Q40 => "a conversion without an instruction does nothing",
             Quirk::Q41 => "rounding modes without an instruction fall back silently",
         }
