@@ -3,7 +3,8 @@
 use super::arith::relu_in_place;
 use super::{Ctx, Repeat, arith, view, view_mut};
 use crate::instr::Instr;
-use crate::machine::{Machine, Plan, active};
+use crate::machine::{Machine, Plan, active, gather_repeat, lane_addr, undefined_lanes};
+use ptoemu_core::access::Walk;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::float::f16_from_f64;
 use ptoemu_core::num::{Conversion, Narrow, Overflow, Round, f16, s4_from_f16, s4_to_f16};
@@ -64,54 +65,58 @@ pub fn deq(c: &Ctx, d: &mut [u8], a: &[u8]) {
 /// f16 to packed s4 or back: lane i is nibble i, low nibble first `[I]`.
 pub fn nibbles(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let c = Ctx::new(i, &m.regs, &m.settings);
-    let ((dst, dw), (src, sw)) = (p.or_empty(0), p.or_empty(1));
-    let to_s4 = i.src_dtype == DType::F16;
     for r in 0..u64::from(p.repeats) {
-        let act = active(p, r);
-        let mask = act.mask();
-        let (mut wide, mut packed) = (Repeat([0; 256]), [0u8; 64]);
-        let byte = |w: &ptoemu_core::access::Walk, base: u64, lane: usize| {
-            let at = base.wrapping_add((w.rep as u64).wrapping_mul(r));
-            at.wrapping_add((i64::from(w.blk) as u64).wrapping_mul((lane / 64) as u64))
-                .wrapping_add((lane % 64 / 2) as u64)
-        };
-        let half = |w: &ptoemu_core::access::Walk, base: u64, lane: usize| {
-            crate::machine::lane_addr(w, base, r, lane)
-        };
-        let mut defined = [false; 128];
-        for lane in mask.iter().filter(|l| *l < 128) {
-            let (at, n) = if to_s4 { (half(&sw, src, lane), 2) } else { (byte(&sw, src, lane), 1) };
-            defined[lane] = m.ub.shadow.is_defined(at, at + n);
-            let Some(from) = m.ub.bytes.get(at, n as usize) else { continue };
-            if to_s4 {
-                wide.0[2 * lane..2 * lane + 2].copy_from_slice(from);
-            } else {
-                packed[lane / 2] = packed[lane / 2] & !(0xF << (4 * (lane % 2)))
-                    | from[0] & 0xF << (4 * (lane % 2));
-            }
-        }
-        if to_s4 {
-            s4_from_f16(view(&wide.0), &mut packed, c.round, c.mode.narrow);
+        if i.src_dtype == DType::F16 {
+            pack_repeat(m, p, &c, r, rec);
         } else {
-            s4_to_f16(&packed, view_mut(&mut wide.0));
-        }
-        for lane in mask.iter().filter(|l| *l < 128) {
-            if to_s4 {
-                let at = byte(&dw, dst, lane);
-                let keep = 0xF0u8 >> (4 * (lane % 2));
-                if let Some(to) = m.ub.bytes.get_mut(at, 1) {
-                    to[0] = to[0] & keep | packed[lane / 2] & !keep;
-                }
-                let ok = defined[lane] && (lane % 2 == 0 || m.ub.shadow.is_defined(at, at + 1));
-                m.ub.shadow.set(at, at + 1, ok, rec);
-            } else {
-                let at = half(&dw, dst, lane);
-                if let Some(to) = m.ub.bytes.get_mut(at, 2) {
-                    to.copy_from_slice(&wide.0[2 * lane..2 * lane + 2]);
-                }
-                m.ub.shadow.set(at, at + 2, defined[lane], rec);
-            }
+            unpack_repeat(m, p, r, rec);
         }
     }
     0
+}
+
+/// Byte that holds the nibble of a lane.
+fn nibble_addr((base, w): (u64, Walk), r: u64, lane: usize) -> u64 {
+    let block = (i64::from(w.blk) as u64).wrapping_mul((lane / 64) as u64);
+    let at = base.wrapping_add((w.rep as u64).wrapping_mul(r)).wrapping_add(block);
+    at.wrapping_add((lane % 64 / 2) as u64)
+}
+
+fn pack_repeat(m: &mut Machine, p: &Plan, c: &Ctx, r: u64, rec: u32) {
+    let (dst, src) = (p.or_empty(0), p.or_empty(1));
+    let act = active(p, r);
+    let (mut wide, mut packed) = (Repeat([0; 256]), [0u8; 64]);
+    gather_repeat(&m.ub, src, r, &act, &mut wide.0);
+    let bad = undefined_lanes(&m.ub.shadow, (src.0, &src.1), r, &act);
+    s4_from_f16(view(&wide.0), &mut packed, c.round, c.mode.narrow);
+    for lane in act.mask().iter().filter(|l| *l < 128) {
+        let at = nibble_addr(dst, r, lane);
+        // The other nibble of the byte keeps its value.
+        let keep = 0xF0u8 >> (4 * (lane % 2));
+        if let Some(to) = m.ub.bytes.get_mut(at, 1) {
+            to[0] = to[0] & keep | packed[lane / 2] & !keep;
+        }
+        let ok = !bad.get(lane) && (lane % 2 == 0 || m.ub.shadow.is_defined(at, at + 1));
+        m.ub.shadow.set(at, at + 1, ok, rec);
+    }
+}
+
+fn unpack_repeat(m: &mut Machine, p: &Plan, r: u64, rec: u32) {
+    let (dst, src) = (p.or_empty(0), p.or_empty(1));
+    let (mut wide, mut packed) = (Repeat([0; 256]), [0u8; 64]);
+    let mut defined = [false; 128];
+    let lanes: Vec<usize> = active(p, r).mask().iter().filter(|l| *l < 128).collect();
+    for &lane in &lanes {
+        let at = nibble_addr(src, r, lane);
+        defined[lane] = m.ub.shadow.is_defined(at, at + 1);
+        packed[lane / 2] = m.ub.bytes.get(at, 1).map_or(0, |b| b[0]);
+    }
+    s4_to_f16(&packed, view_mut(&mut wide.0));
+    for lane in lanes {
+        let at = lane_addr(&dst.1, dst.0, r, lane);
+        if let Some(to) = m.ub.bytes.get_mut(at, 2) {
+            to.copy_from_slice(&wide.0[2 * lane..2 * lane + 2]);
+        }
+        m.ub.shadow.set(at, at + 2, defined[lane], rec);
+    }
 }
