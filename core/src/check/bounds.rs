@@ -81,38 +81,32 @@ pub fn outside(
 ) -> Diagnostic {
     let range = format!("[{}, {})", hex(p.start), hex(p.end));
     let place = format!("operand `{operand}`, repeat {}, block {}", p.repeat, p.block);
-    match space {
-        Space::Ub => {
-            let mut d = Diagnostic::error(
-                "memcheck.range",
-                format!("ub address out of bounds: {name} accesses UB {range}"),
-            )
-            .note(place)
-            .note(format!("UB holds bytes [0x0, {limit:#x}); only active elements are checked"));
-            // The tile whose walk ran off is the one that ends last below the fault.
-            if let Some(o) =
-                all.iter().filter(|o| i128::from(o.start) <= p.start).max_by_key(|o| o.start)
-            {
-                d = d.note(format!(
-                    "nearest allocation below: `{}` [{:#x}, {:#x})",
-                    o.name, o.start, o.end
-                ));
-            }
-            d.help("shorten the repeats or the mask, or move the operand to a lower address")
-        }
-        Space::Gm => Diagnostic::error(
-            "memcheck.gm_range",
-            format!(
-                "DDR address of the MTE instruction is out of range: {name} accesses GM {range}"
-            ),
-        )
-        .note(place)
-        .note(match limit {
+    if space == Space::Gm {
+        let device = "DDR address of the MTE instruction is out of range";
+        let held = match limit {
             0 => "no buffer is mapped there".to_string(),
             n => format!("the buffer there holds {n} bytes"),
-        })
-        .help("check the burst length, the gaps and the size of the buffer"),
+        };
+        return Diagnostic::error(
+            "memcheck.gm_range",
+            format!("{device}: {name} accesses GM {range}"),
+        )
+        .note(place)
+        .note(held)
+        .help("check the burst length, the gaps and the size of the buffer");
     }
+    let what = format!("ub address out of bounds: {name} accesses UB {range}");
+    let mut d = Diagnostic::error("memcheck.range", what)
+        .note(place)
+        .note(format!("UB holds bytes [0x0, {limit:#x}); only active elements are checked"))
+        .help("shorten the repeats or the mask, or move the operand to a lower address");
+    // The tile whose walk ran off is the one that starts last below the fault.
+    let below = all.iter().filter(|o| i128::from(o.start) <= p.start);
+    if let Some(o) = below.max_by_key(|o| o.start) {
+        let (name, start, end) = (&o.name, o.start, o.end);
+        d = d.note(format!("nearest allocation below: `{name}` [{start:#x}, {end:#x})"));
+    }
+    d
 }
 
 /// The fault of an address that is not aligned to `need` bytes.

@@ -56,45 +56,58 @@ fn seen(m: &mut Machine, i: &Instr, code: &'static str) -> bool {
 
 fn overlap(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, n: usize, found: &Overlap) {
     let source = if n == 1 { "src0" } else { "src1" };
-    let brcb = i.op == Op::vbrcb;
-    if let Some((reader, writer, at)) = found.across {
-        if seen(m, i, "alias.across_repeats") {
-            return;
-        }
-        let what = format!(
-            "{}: repeat {reader} reads `{source}` bytes that repeat {writer} of it wrote",
-            name(i)
-        );
-        let mut d = Diagnostic::error("alias.across_repeats", what)
-            .note(format!("first such byte {at:#x}"))
-            .note(
-                "what a repeat writes must not be read by a later repeat of the same instruction",
-            );
-        if let Some(o) = owners(&m.owners, at, at + 1) {
-            d = d.note(format!("the byte belongs to `{o}`"));
-        }
-        m.report(
-            i,
-            rec,
-            d.help("move the destination, or issue one repeat at a time with barriers"),
-            (at, at + 1),
-            None,
-        );
+    if let Some(ends) = found.across {
+        across(m, i, rec, source, ends);
+    } else if let Some(at) = found.within {
+        within(m, i, p, rec, source, at, found.downward);
+    }
+}
+
+fn across(
+    m: &mut Machine,
+    i: &Instr,
+    rec: u32,
+    source: &str,
+    (reader, writer, at): (u64, u64, u64),
+) {
+    if seen(m, i, "alias.across_repeats") {
         return;
     }
-    let Some((repeat, at)) = found.within else { return };
+    let name = name(i);
+    let what =
+        format!("{name}: repeat {reader} reads `{source}` bytes that repeat {writer} of it wrote");
+    let rule = "what a repeat writes must not be read by a later repeat of the same instruction";
+    let mut d = Diagnostic::error("alias.across_repeats", what)
+        .note(format!("first such byte {at:#x}"))
+        .note(rule)
+        .help("move the destination, or issue one repeat at a time with barriers");
+    if let Some(o) = owners(&m.owners, at, at + 1) {
+        d = d.note(format!("the byte belongs to `{o}`"));
+    }
+    m.report(i, rec, d, (at, at + 1), None);
+}
+
+fn within(
+    m: &mut Machine,
+    i: &Instr,
+    p: &Plan,
+    rec: u32,
+    source: &str,
+    (repeat, at): (u64, u64),
+    downward: bool,
+) {
+    let brcb = i.op == Op::vbrcb;
     // Downward compaction is what the shipped reduction trees do.
-    if found.downward && !brcb || seen(m, i, "alias.within_repeat") {
+    if downward && !brcb || seen(m, i, "alias.within_repeat") {
         return;
     }
     // One repeat of a block broadcast in place is shipped use; more of them are not supported.
     let level = if brcb && p.repeats > 1 { Level::Error } else { Level::Warning };
-    let what =
-        format!("{}: `{source}` partly overlaps the destination in repeat {repeat}", name(i));
+    let name = name(i);
+    let what = format!("{name}: `{source}` partly overlaps the destination in repeat {repeat}");
+    let rule = "a source is exactly the destination or disjoint from it";
     let d = Diagnostic::new("alias.within_repeat", level, what)
-        .note(format!(
-            "first shared byte {at:#x}; a source is exactly the destination or disjoint from it"
-        ))
+        .note(format!("first shared byte {at:#x}; {rule}"))
         .help("move the destination, or make both operands the same elements");
     m.report(i, rec, d, (at, at + 1), None);
 }

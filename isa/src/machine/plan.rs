@@ -141,15 +141,8 @@ fn walk(i: &Instr, regs: &Regs, p: &Plan, n: usize, shape: Walks, role: Role) ->
     let rep = field(i, What::Rep(n as u8));
     let reads_dst = matches!(p.row.sem, Sem::AccOne(_) | Sem::AccTwo(_));
     let role = if n == 0 && reads_dst { Role::Update } else { role };
-    let one = |unit: u32, rep: i64| Walk {
-        space: Space::Ub,
-        role,
-        elem: 0,
-        blocks: 1,
-        unit,
-        blk: 0,
-        rep,
-    };
+    let plain = Walk { space: Space::Ub, role, elem: 0, blocks: 1, unit: 0, blk: 0, rep: 0 };
+    let one = |unit: u32, rep: i64| Walk { unit, rep, ..plain };
     Some(match shape {
         Walks::Lanes => return lane_walk(i, regs, p, n, Walk { blk, ..one(32, rep * 32) }, size),
         Walks::PerRepeat => {
@@ -167,10 +160,9 @@ fn walk(i: &Instr, regs: &Regs, p: &Plan, n: usize, shape: Walks, role: Role) ->
             let unit = (p.per_repeat / 8) as u32;
             one(unit, i64::from(unit))
         }
-        Walks::One => Walk {
-            space: space_of(p.base[0].max(field(i, What::Addr(n as u8)) as u64)),
-            ..one(size, 0)
-        },
+        Walks::One => {
+            Walk { space: space_of(field(i, What::Addr(n as u8)) as u64), ..one(size, 0) }
+        }
         Walks::CmpMask => one(16, 0),
         Walks::Burst => burst(i, regs, n, role),
     })

@@ -4,7 +4,7 @@ use super::plan::{self, Plan};
 use super::regs::{CTRL_INT_SATURATE, Regs, Settings};
 use crate::instr::Instr;
 use crate::table::{Form, Op, Order, Shape, What, pair_name};
-use ptoemu_core::access::{Lanes, Space};
+use ptoemu_core::access::{Lanes, Space, Walk};
 use ptoemu_core::check::{Owner, bounds, params};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
@@ -196,57 +196,45 @@ fn select_bits(i: &Instr, p: &Plan, m: &Memories) -> Check {
 }
 
 fn inside(i: &Instr, p: &Plan, m: &Memories) -> Check {
-    let Memories { gm, settings, owners, .. } = *m;
-    for n in 0..p.base.len() {
+    for (n, operand) in ["dst", "src0", "src1"].into_iter().enumerate() {
         let slot = if i.form() == Form::Load { 0 } else { n };
-        let (Some((shape, _)), Some((base, w))) = (i.form().operand(n as u8), p.operand(slot))
-        else {
-            continue;
-        };
-        let operand = if n == 0 {
-            "dst"
-        } else if n == 1 {
-            "src0"
-        } else {
-            "src1"
-        };
-        let need = alignment(i, n, shape);
-        let scalar = shape == Shape::One;
-        if w.space == Space::Gm {
-            if scalar && base % need != 0 {
-                return Err(Box::new(bounds::misaligned(&name(i), operand, base, need, true, &[])));
-            }
-            gm_range(i, operand, base, p, n.min(slot), gm)?;
-            continue;
-        }
-        if base % need != 0 {
-            return Err(Box::new(bounds::misaligned(
-                &name(i),
-                operand,
-                base,
-                need,
-                scalar,
-                owners,
-            )));
-        }
-        let limit = settings.ub_bytes;
-        if let Some(at) = bounds::first_outside(base, &w, u64::from(p.repeats), &p.lanes, limit) {
-            return Err(Box::new(bounds::outside(
-                &name(i),
-                operand,
-                &at,
-                Space::Ub,
-                limit,
-                owners,
-            )));
+        let shape = i.form().operand(n as u8);
+        if let (Some((shape, _)), Some((base, w))) = (shape, p.operand(slot)) {
+            let need = alignment(i, n, shape);
+            operand_inside(i, p, m, (operand, base, &w), (need, shape == Shape::One))?;
         }
     }
-    one_destination_block(i, p)
+    Ok(())
 }
 
-fn gm_range(i: &Instr, operand: &str, base: u64, p: &Plan, n: usize, gm: &Gm) -> Check {
-    let Some((_, w)) = p.operand(n) else { return Ok(()) };
-    for r in 0..u64::from(p.repeats) {
+/// Alignment and range of one operand; `align` is what its base needs, and whether it is a scalar.
+fn operand_inside(
+    i: &Instr,
+    p: &Plan,
+    m: &Memories,
+    (operand, base, w): (&str, u64, &Walk),
+    (need, scalar): (u64, bool),
+) -> Check {
+    let gm = w.space == Space::Gm;
+    let owners = if gm { &[] } else { m.owners };
+    if (!gm || scalar) && !base.is_multiple_of(need.max(1)) {
+        let d = bounds::misaligned(&name(i), operand, base, need, scalar, owners);
+        return Err(Box::new(d));
+    }
+    if gm {
+        return gm_range(i, operand, base, w, u64::from(p.repeats), m.gm);
+    }
+    let limit = m.settings.ub_bytes;
+    match bounds::first_outside(base, w, u64::from(p.repeats), &p.lanes, limit) {
+        Some(at) => {
+            Err(Box::new(bounds::outside(&name(i), operand, &at, Space::Ub, limit, owners)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn gm_range(i: &Instr, operand: &str, base: u64, w: &Walk, repeats: u64, gm: &Gm) -> Check {
+    for r in 0..repeats {
         let at = w.addr(base, r, 0);
         let end = at.and_then(|a| a.checked_add(u64::from(w.unit)));
         let inside = at.zip(end).is_some_and(|(a, b)| gm.range(a, b).is_some());

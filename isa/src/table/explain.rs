@@ -68,45 +68,42 @@ pub fn pair_name(dst: DType, src: DType) -> String {
 }
 
 fn rules(row: &Row) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut say = |s: &str| out.push(s.to_string());
     let form = row.form;
-    if form.position(What::Repeat).is_some() && form.operand(1).is_none_or(|o| o.0 != Shape::Burst)
-    {
-        say("repeat 0 to 255; 0 does nothing in norm mode");
-    }
-    let masked = [0, 1].iter().any(|&n| form.operand(n).is_some_and(|o| o.0 == Shape::Lanes));
-    if masked {
-        say("bases aligned to 32 bytes; only blocks with an active lane are range-checked");
-    }
-    match form.operand(0) {
-        Some((Shape::PerRepeat, _)) => say("destination aligned to what one repeat writes"),
-        Some((Shape::Lanes, _)) => {
-            say("destination block stride 0 only with one active block");
-            say("a source is exactly the destination or disjoint from it inside a repeat");
-        }
-        _ => {}
-    }
-    if masked && row.mnemonic == "vcopy" {
-        say("counter mode counts the elements of each repeat; the repeat field is honoured");
-    } else if masked {
-        say("counter mode takes the total element count from MASK and ignores repeat");
-    } else if matches!(form, Form::Brcb | Form::CopyUb) {
-        say("ignores MASK and mask mode");
-    }
-    if matches!(row.sem, Sem::AccOne(_) | Sem::AccTwo(_)) {
-        say("reads the destination");
-    }
-    match form {
-        Form::Flag => {
-            say("event 0 to 7; source and destination pipe differ; a pending flag is not set again")
-        }
-        Form::Barrier => say("PIPE_S is refused by the hardware"),
-        Form::CopyIn | Form::CopyOut | Form::AlignIn | Form::AlignOut => {
-            say("at most 4095 bursts; every burst inside one GM buffer");
-        }
-        Form::Extreme => say("an error if no lane of a repeat is active"),
-        _ => {}
-    }
-    out
+    let operand = |n| form.operand(n).map(|o| o.0);
+    let burst = operand(1) == Some(Shape::Burst);
+    let masked = [0, 1].iter().any(|&n| operand(n) == Some(Shape::Lanes));
+    let vcopy = row.mnemonic == "vcopy";
+    let dst = operand(0);
+    let gm = matches!(form, Form::CopyIn | Form::CopyOut | Form::AlignIn | Form::AlignOut);
+    let all = [
+        (
+            form.position(What::Repeat).is_some() && !burst,
+            "repeat 0 to 255; 0 does nothing in norm mode",
+        ),
+        (masked, "bases aligned to 32 bytes; only blocks with an active lane are range-checked"),
+        (dst == Some(Shape::PerRepeat), "destination aligned to what one repeat writes"),
+        (dst == Some(Shape::Lanes), "destination block stride 0 only with one active block"),
+        (
+            dst == Some(Shape::Lanes),
+            "a source is exactly the destination or disjoint from it inside a repeat",
+        ),
+        (
+            masked && vcopy,
+            "counter mode counts the elements of each repeat; the repeat field is honoured",
+        ),
+        (
+            masked && !vcopy,
+            "counter mode takes the total element count from MASK and ignores repeat",
+        ),
+        (matches!(form, Form::Brcb | Form::CopyUb), "ignores MASK and mask mode"),
+        (matches!(row.sem, Sem::AccOne(_) | Sem::AccTwo(_)), "reads the destination"),
+        (
+            form == Form::Flag,
+            "event 0 to 7; source and destination pipe differ; a pending flag is not set again",
+        ),
+        (form == Form::Barrier, "PIPE_S is refused by the hardware"),
+        (gm, "at most 4095 bursts; every burst inside one GM buffer"),
+        (form == Form::Extreme, "an error if no lane of a repeat is active"),
+    ];
+    all.iter().filter(|r| r.0).map(|r| r.1.to_string()).collect()
 }
