@@ -1,6 +1,7 @@
 //! One program, run once and timed on a target: what `run`, `op` and later commands share.
 
 use crate::args::Given;
+use crate::progress::Progress;
 use anyhow::{Context, Result};
 use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
 use ptoemu_core::dtype::DType;
@@ -129,11 +130,26 @@ pub fn execute(source: &Arc<SourceFile>, target: &Target, req: &Request) -> Resu
         settings: Settings { ub_bytes: limits.ub_bytes, poison: req.poison, ..Settings::default() },
         limits,
         max_steps: req.max_steps,
+        progress: None,
     };
-    let outcome = info_span!("execute")
+    let progress = Progress::start("executing", "statements");
+    let options = exec::Options { progress: Some(progress.counter()), ..options };
+    let mut outcome = info_span!("execute")
         .in_scope(|| exec::run(&program, &options))
         .map_err(Refusal::Program)?;
+    outcome.notes.extend(foreign_arch(&program, target));
     Ok(Ran { program, outcome })
+}
+
+/// A note when the module names another architecture than the target's.
+fn foreign_arch(program: &Program, target: &Target) -> Option<Diagnostic> {
+    let (arch, _) = program.arch.as_ref()?;
+    let known = crate::targets::find(arch).ok();
+    let same = known.map_or(target.answers_to(arch), |t| t.family == target.family);
+    (!same).then(|| {
+        let message = format!("the module is written for {arch}; it runs on {}", target.name);
+        Diagnostic::new("note.arch", Level::Note, message)
+    })
 }
 
 /// Shape an argument's value gives to a tile the text leaves open.

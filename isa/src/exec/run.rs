@@ -13,6 +13,8 @@ use ptoemu_core::diag::{Diagnostic, Span};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::state::{Gm, WRITER_NONE};
 use ptoemu_core::stream::{Group, Marks, NONE, Pipe, Site, SiteId, Stream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a program is to be run.
 #[derive(Clone, Debug)]
@@ -33,6 +35,8 @@ pub struct Options {
     pub limits: crate::tile::Limits,
     /// Statements and loop rounds after which the run is given up, if any.
     pub max_steps: Option<u64>,
+    /// Counter that follows the statements executed, for a progress display.
+    pub progress: Option<Arc<AtomicU64>>,
 }
 
 /// Synchronisation the executor put in, and the statement it stands before.
@@ -180,6 +184,9 @@ impl<'p> Exec<'p> {
     /// Counts one statement or loop round.
     pub(super) fn spend(&mut self) -> Result<(), Stop> {
         self.steps += 1;
+        if let (0, Some(p)) = (self.steps % 1024, &self.options.progress) {
+            p.fetch_add(1024, Ordering::Relaxed);
+        }
         match self.options.max_steps {
             Some(most) if self.steps > most => {
                 Err(super::frame::refuse("limit.steps", format!("gave up after {most} statements")))
