@@ -100,6 +100,11 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
             return refuse("legality.pad", text, "pad 8-byte elements with zero");
         }
     }
+    extents(&plan, c)
+}
+
+/// The view fits the tile; what only one side has stays where it is.
+fn extents(plan: &Plan, c: &mut Checker) -> Verdict {
     let (rows, cols) = plan.tile.valid();
     let (have, width) = (plan.rows(), plan.shape[4]);
     let fits = have <= u64::from(plan.tile.rows) && width <= u64::from(plan.tile.cols);

@@ -1,6 +1,7 @@
 //! Runs tile operations on the machine and by their meaning, and compares every byte of UB.
 #![allow(dead_code)] // each test takes its part
 
+pub mod draw;
 pub mod order;
 
 use ptoemu_core::check::Findings;
