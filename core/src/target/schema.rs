@@ -1,6 +1,7 @@
 //! Which figures a target may have: path, unit, range, meaning.
 
 use crate::dtype::DType;
+use crate::time::vf;
 
 /// Processor family of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,7 +142,7 @@ pub const CLASSES: [&str; 1] = ["int"];
 pub fn fields(family: Family) -> impl Iterator<Item = &'static Field> {
     let own: &[Field] = match family {
         Family::A2A3 => A2A3,
-        Family::A5 => &[],
+        Family::A5 => vf::PARAMS,
     };
     COMMON.iter().chain(own)
 }
@@ -150,7 +151,7 @@ pub fn fields(family: Family) -> impl Iterator<Item = &'static Field> {
 pub fn cost_fields(family: Family) -> &'static [Field] {
     match family {
         Family::A2A3 => A2A3_COST,
-        Family::A5 => &[],
+        Family::A5 => vf::OP_FIGURES,
     }
 }
 

@@ -8,10 +8,6 @@
 //! Timelines are in whole cycles. A fractional figure rounds to the nearest cycle where it is
 //! used; `per_repeat` is multiplied by the repeats first, and its whole part is the spacing the
 //! arbiter keeps between repeats.
-//!
-//! Not modelled: depth of the queues (S runs ahead without bound), conflicts between two
-//! instructions that overlap, UB to UB copies and transfers in the arbiter, data-dependent
-//! latencies, instruction fetch, caches of GM, other cores on the memory.
 
 pub mod account;
 mod arbiter;
@@ -20,6 +16,7 @@ mod figures;
 mod machine;
 mod prepared;
 mod timeline;
+pub mod vf;
 
 pub use arbiter::Geometry;
 pub use prepared::Prepared;

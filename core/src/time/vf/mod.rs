@@ -1,0 +1,51 @@
+//! Timing of 950 vector functions: hardware loops feeding an out-of-order pipeline.
+//!
+//! A function is walked instruction by instruction. The front end dispatches in order, as loops,
+//! registers and credits allow; renaming gives every result its own register version; loads and
+//! stores wait for ports, banks and barriers; computations wait for sources, then move through a
+//! shared queue and the queue of one execution unit. Every figure comes from a target. The model
+//! counts cycles from the launch and never looks at values.
+
+mod allocate;
+mod banks;
+mod calendar;
+mod compile;
+mod engine;
+mod issue;
+mod memory;
+mod params;
+mod periodic;
+mod program;
+mod record;
+mod rename;
+mod retire;
+mod state;
+mod tables;
+mod walk;
+
+pub use allocate::allocate;
+pub use params::{Figures, OP_FIGURES, OpFigures, PARAMS, VfParams};
+pub use program::{
+    Access, Bar, Class, File, Inst, Kind, Loop, Node, Reg, UB, VfProgram, mreg, vreg,
+};
+pub use record::{Cause, Options, Skip, VfRecord, VfTiming, Waits};
+
+use crate::diag::Diagnostic;
+
+/// Times a vector function with the figures of a target.
+pub fn time(p: &VfProgram, from: &dyn Figures, opts: Options) -> Result<VfTiming, Diagnostic> {
+    let params = VfParams::read(from)?;
+    time_with(p, &params, from, opts)
+}
+
+/// The same with the pipeline's figures given apart, for studies of single figures.
+pub fn time_with(
+    p: &VfProgram,
+    params: &VfParams,
+    from: &dyn Figures,
+    opts: Options,
+) -> Result<VfTiming, Diagnostic> {
+    let tables = tables::Tables::build(p, params, from)?;
+    let code = compile::Code::build(p, params)?;
+    engine::Engine::new(&code, &tables, params, opts).run()
+}
