@@ -8,6 +8,10 @@
 //! Timelines are in whole cycles. A fractional figure rounds to the nearest cycle where it is
 //! used; `per_repeat` is multiplied by the repeats first, and its whole part is the spacing the
 //! arbiter keeps between repeats.
+//!
+//! Not modelled: depth of the queues (S runs ahead without bound), conflicts between two
+//! instructions that overlap, UB to UB copies and transfers in the arbiter, data-dependent
+//! latencies, instruction fetch, caches of GM, other cores on the memory.
 
 pub mod account;
 mod arbiter;
