@@ -2,9 +2,8 @@
 
 use crate::data::{self, Array};
 use anyhow::{Context, Result, anyhow, bail};
-use half::{bf16, f16};
 use ptoemu_core::dtype::DType;
-use ptoemu_core::num::Dist;
+use ptoemu_core::num::{Dist, float};
 use ptoemu_isa::exec::{ArgValue, Binding};
 use std::path::{Path, PathBuf};
 
@@ -123,9 +122,9 @@ pub fn scalar(text: &str, t: DType) -> Result<u64> {
         return Ok(match t {
             DType::F32 => u64::from(text.parse::<f32>().with_context(|| bad(text, t))?.to_bits()),
             DType::F16 => {
-                u64::from(f16::from_f64(text.parse().with_context(|| bad(text, t))?).to_bits())
+                u64::from(float::f16_from_f64(text.parse().with_context(|| bad(text, t))?))
             }
-            _ => u64::from(bf16::from_f64(text.parse().with_context(|| bad(text, t))?).to_bits()),
+            _ => u64::from(float::bf16_from_f64(text.parse().with_context(|| bad(text, t))?)),
         });
     }
     let v = number(text)?;

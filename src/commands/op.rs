@@ -180,7 +180,7 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
         status = status.max(u8::from(bad));
         show_all(&messages(&trial));
         if args.json.is_none() {
-            show(&result, args.list);
+            show(&result, trial.stray, args.list);
         }
         report.results.push(result);
     }
@@ -210,8 +210,7 @@ fn result(
     let mut findings: Vec<FindingReport> =
         messages(trial).iter().map(|d| report::finding(d, None)).collect();
     if let Some((at, n)) = trial.stray {
-        let message =
-            format!("{n} bytes outside the valid region were written, the first at UB {at:#x}");
+        let message = stray_message(at, n);
         findings.push(report::finding(&Diagnostic::error("memcheck.stray", message), None));
     }
     let instrs = if args.list || args.json.is_some() {
@@ -240,6 +239,10 @@ fn result(
         microcode: instrs.iter().map(|i| listed(call, i)).collect(),
         stalls,
     })
+}
+
+fn stray_message(at: u64, n: u64) -> String {
+    format!("{n} bytes outside the valid region were written, the first at UB {at:#x}")
 }
 
 /// One instruction with parameters by name, addresses as [tile, offset in bytes].
@@ -271,19 +274,26 @@ fn place(call: &Call, addr: u64) -> Value {
     }
 }
 
-fn show(r: &ResultReport, list: bool) {
+fn show(r: &ResultReport, stray: Option<(u64, u64)>, list: bool) {
     let valid = if (r.rows, r.cols) == (r.valid_rows, r.valid_cols) {
         String::new()
     } else {
         format!(" valid {}x{}", r.valid_rows, r.valid_cols)
     };
-    let state = if r.correct { "values as meant" } else { "WRONG VALUES" };
+    let state = match (&r.mismatch, stray) {
+        (Some(_), _) => "WRONG VALUES",
+        (None, Some(_)) => "values as meant, but STRAY WRITES",
+        (None, None) => "values as meant",
+    };
     print(&format!(
         "{} {} {}x{}{valid} on {}: {} cycles, vector busy {}, {state}",
         r.op, r.dtype, r.rows, r.cols, r.target, r.cycles, r.vector_busy
     ));
     if let Some(m) = &r.mismatch {
         say(&format!("error: {m}"));
+    }
+    if let Some((at, n)) = stray {
+        say(&format!("error: {}", stray_message(at, n)));
     }
     let stalls: Vec<String> = r.stalls.iter().map(|(c, n)| format!("{c} {n}")).collect();
     print(&format!("vector pipe stood still: {}", stalls.join(", ")));

@@ -6,7 +6,6 @@ use crate::exec::program::{Bin, Cast, Code, Stmt};
 use crate::exec::value::Value;
 use crate::text as ast;
 use crate::text::Scalar;
-use half::f16;
 use ptoemu_core::dtype::DType;
 
 fn binary(name: &str) -> Option<Bin> {
@@ -186,8 +185,7 @@ pub(super) fn literal_value(node: &N, ty: Option<Scalar>) -> Option<Value> {
             t,
             match t {
                 DType::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
-                DType::F16 => u64::from(f16::from_f64(*value).to_bits()),
-                _ => arith::from_f64(t, *value),
+                    _ => arith::from_f64(t, *value),
             },
         ),
         _ => return None,
