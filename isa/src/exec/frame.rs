@@ -82,6 +82,7 @@ impl Exec<'_> {
             }
             Code::While { .. } => return self.while_loop(frame, &s.code),
             Code::Section(body) => return self.block(frame, body),
+            Code::Vecscope(body) => return self.vecscope(frame, body),
             Code::Call { func, args, results } => {
                 let vs = values(frame, args);
                 let out = self.call(*func, vs)?;

@@ -68,6 +68,9 @@ impl Exec<'_> {
                     &[*p as i64],
                 ))?;
             }
+            Code::Micro(m) => self.micro(frame, m)?,
+            Code::Move(m) => self.transfer(frame, m)?,
+            Code::LoopReg(reg, out, nums) => self.loop_register(frame, *reg, *out, nums)?,
             Code::Unknown(name) => return Err(self.unknown(name)),
             _ => {}
         }

@@ -1,12 +1,15 @@
 //! Runs a module: scalar code, control flow, views and tiles here; instructions and the microcode
 //! of tile operations on the machine, which records the issue stream.
 
+mod a5;
 mod arith;
 mod auto_sync;
 mod bind;
 mod frame;
 mod lower;
 mod memory;
+mod micro;
+mod mte;
 mod program;
 mod run;
 mod tile_call;

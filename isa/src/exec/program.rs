@@ -1,5 +1,6 @@
 //! The lowered program: names resolved to slots, ops to codes, literals to values.
 
+use super::a5::{LoopReg, MicroStmt, MoveStmt};
 use super::value::Value;
 use crate::table;
 use crate::text::Scalar;
@@ -336,6 +337,14 @@ pub enum Code {
     Flag(bool, Pipe, Pipe, Num),
     /// `pipe_barrier`.
     Barrier(Pipe),
+    /// Statements of a vecscope.
+    Vecscope(Vec<Stmt>),
+    /// A 950 micro-op.
+    Micro(Box<MicroStmt>),
+    /// A 950 transfer.
+    Move(Box<MoveStmt>),
+    /// A loop register of 950 transfers, of the direction out of UB or into it.
+    LoopReg(LoopReg, bool, Vec<Num>),
     /// Management without effect on values.
     Nothing,
     /// An op the emulator does not execute; reported when reached.

@@ -93,6 +93,7 @@ pub(super) struct Exec<'p> {
     pub(super) blocks: u32,
     pub(super) block_index: u32,
     pub(super) notes: Vec<Diagnostic>,
+    pub(super) a5: super::a5::State,
     sync: Option<AutoSync>,
     inserted: Vec<Inserted>,
     span: Span,
@@ -162,6 +163,7 @@ impl<'p> Exec<'p> {
             blocks,
             block_index,
             notes: Vec::new(),
+            a5: super::a5::State::default(),
             sync: auto.then(AutoSync::default),
             inserted: Vec::new(),
             span: Span::default(),
@@ -204,6 +206,11 @@ impl<'p> Exec<'p> {
             ));
         }
         Ok(())
+    }
+
+    /// The statement being executed.
+    pub(super) fn span(&self) -> Span {
+        self.span
     }
 
     pub(super) fn leave(&mut self) {

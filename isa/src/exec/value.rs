@@ -1,8 +1,10 @@
 //! Values of the executor.
 
+use crate::a5::{Align, VReg};
 use crate::tile::Tile;
 use ptoemu_core::access::Space;
 use ptoemu_core::dtype::DType;
+use ptoemu_core::mask::Mask;
 use std::sync::Arc;
 
 /// A value in a frame.
@@ -20,6 +22,12 @@ pub enum Value {
     Tile(Arc<Tile>),
     /// A view of global memory.
     View(Arc<View>),
+    /// A 950 vector register.
+    Vreg(Arc<VReg>),
+    /// A 950 predicate register.
+    Mask(Mask),
+    /// A 950 align register.
+    Align(Align),
 }
 
 /// A typed address.
@@ -58,6 +66,9 @@ impl Value {
             Value::Ptr(_) => "a pointer",
             Value::Tile(_) => "a tile",
             Value::View(_) => "a view",
+            Value::Vreg(_) => "a vector register",
+            Value::Mask(_) => "a predicate",
+            Value::Align(_) => "an align register",
         }
     }
 }

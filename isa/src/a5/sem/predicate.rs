@@ -127,7 +127,8 @@ fn bits_of(v: &VReg, at: usize) -> Mask {
 /// Loads packed bits.
 pub fn load(r: &mut Run<'_, '_>) -> Done {
     let (n, align) = match r.step.mods.dist {
-        Dist::Us => (16, 16),
+        // GOLD:psti-pk-pldi-us uses 8-byte addresses.
+        Dist::Us => (16, 8),
         Dist::Ds => (64, 32),
         _ => (32, 32),
     };
@@ -152,7 +153,7 @@ pub fn load(r: &mut Run<'_, '_>) -> Done {
 pub fn store(r: &mut Run<'_, '_>) -> Done {
     let pk = r.step.mods.dist == Dist::Pk;
     let (m, addr) = (r.args.m[0], r.args.p[0]);
-    r.aligned(addr, if pk { 16 } else { 32 })?;
+    r.aligned(addr, if pk { 8 } else { 32 })?;
     let bits = if pk { gather(&m, |i| Some(2 * i)) } else { m };
     let n = if pk { 16 } else { 32 };
     r.store(addr, &VReg::from_lanes(&bits.words()), &Mask::first(n))

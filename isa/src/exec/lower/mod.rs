@@ -4,6 +4,8 @@
 mod flow;
 mod instr;
 mod memory;
+mod micro;
+mod mte;
 mod place;
 mod scalar;
 mod sync;
@@ -44,7 +46,10 @@ pub fn lower(file: &File, options: &Options) -> Result<Program, Vec<Diagnostic>>
     let mut out = Vec::new();
     for f in &funcs {
         match f {
-            Entity::Func(_, func) => out.push(cx.function(func)),
+            Entity::Func(m, func) => {
+                cx.is_a5 = m.and_then(arch_of).is_some_and(|(a, _)| is_a5(&a));
+                out.push(cx.function(func));
+            }
             Entity::Bare(ops) => out.push(cx.bare(ops)),
         }
     }
@@ -99,6 +104,12 @@ fn arch_of(m: &Module) -> Option<(String, Span)> {
     Some((value.as_name()?.to_string(), value.span))
 }
 
+/// Is it a name of the 950?
+fn is_a5(arch: &str) -> bool {
+    let a = arch.to_ascii_lowercase();
+    a == "a5" || a.contains("950") || a.contains("3510") || a.contains("3101")
+}
+
 struct Lower<'a> {
     source: Arc<SourceFile>,
     options: &'a Options,
@@ -118,6 +129,10 @@ struct Lower<'a> {
     /// `pto.tassign %argN, @tile(..)` of the documents: addresses waiting for the next tile op.
     pending: Vec<(String, u64)>,
     depth: usize,
+    /// Inside a vecscope.
+    vecscope: bool,
+    /// The module is for the 950.
+    is_a5: bool,
 }
 
 impl<'a> Lower<'a> {
@@ -146,6 +161,8 @@ impl<'a> Lower<'a> {
             literals: Vec::new(),
             pending: Vec::new(),
             depth: 0,
+            vecscope: false,
+            is_a5: false,
         }
     }
 
@@ -424,6 +441,8 @@ impl<'a> Lower<'a> {
         self.memory(name, op)
             .or_else(|| self.sync(name, op))
             .or_else(|| self.tile_op(name, op))
+            .or_else(|| self.mte(name, op))
+            .or_else(|| self.micro(name, op))
             .or_else(|| self.instruction(name, op))
     }
 

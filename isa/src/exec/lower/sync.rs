@@ -24,6 +24,7 @@ impl Lower<'_> {
                 return Some(Code::Section(body));
             }
             "section.cube" => return Some(Code::Nothing),
+            "get_buf" | "rls_buf" => Code::Nothing,
             "tprint" | "tfree" | "print" | "tprefetch" => return Some(Code::Nothing),
             _ => return None,
         };

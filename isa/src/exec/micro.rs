@@ -1,0 +1,163 @@
+//! Executes micro-ops on values of a frame.
+
+use super::a5::{Address, MicroStmt};
+use super::frame::{Flow, Frame, bits_of, get, kind, refuse, set};
+use super::program::{Slot, Stmt};
+use super::run::Exec;
+use super::value::{Ptr, Value};
+use crate::a5::{Args, Form, Kind, VReg};
+use crate::machine::Stop;
+use ptoemu_core::access::Space;
+use ptoemu_core::check::Finding;
+use ptoemu_core::stream::{NONE, OpId};
+use std::sync::Arc;
+
+/// Catalogue index of a micro-op in findings, apart from those of A2/A3.
+const A5_OPS: u16 = 0x4000;
+
+impl Exec<'_> {
+    /// A vecscope: registers from outside hold nothing, and none survives it.
+    pub(super) fn vecscope(&mut self, frame: &mut Frame, body: &[Stmt]) -> Result<Flow, Stop> {
+        self.at_statement(body.first().map_or(self.span(), |s| s.span));
+        self.poison(frame);
+        let flow = self.block(frame, body)?;
+        self.poison(frame);
+        self.a5.core.leave_scope();
+        self.remarks(OpId(A5_OPS));
+        Ok(match flow {
+            Flow::Yield(_) => Flow::Next,
+            other => other,
+        })
+    }
+
+    fn poison(&mut self, frame: &mut Frame) {
+        let byte = self.options.settings.poison;
+        for v in frame.iter_mut() {
+            match v {
+                Value::Vreg(_) => *v = Value::Vreg(Arc::new(VReg::poison(byte))),
+                Value::Mask(_) | Value::Align(_) => *v = Value::None,
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn micro(&mut self, frame: &mut Frame, s: &MicroStmt) -> Result<(), Stop> {
+        let mut args = Args::default();
+        for (to, from) in args.v.iter_mut().zip(&s.v) {
+            *to = match get(frame, *from) {
+                Value::Vreg(v) => v,
+                other => return Err(register("a vector register", other)),
+            };
+        }
+        for (to, from) in args.m.iter_mut().zip(&s.m) {
+            *to = match get(frame, *from) {
+                Value::Mask(m) => *m,
+                other => return Err(register("a predicate", other)),
+            };
+        }
+        if let Some(a) = s.a {
+            args.a = match get(frame, a) {
+                Value::Align(a) => *a,
+                other => return Err(register("an align register", other)),
+            };
+        }
+        if let Some(x) = s.s {
+            let (v, t) = (get(frame, x), s.step.dt);
+            let t = if s.step.op.form() == Form::CmpS { s.step.st } else { t };
+            args.s = bits_of(v, t).ok_or_else(|| kind("a scalar", v))?;
+        }
+        for (to, from) in args.n.iter_mut().zip(&s.n) {
+            *to = self.num(frame, *from)?;
+        }
+        for (to, from) in args.p.iter_mut().zip(&s.p) {
+            *to = self.ub_address(frame, from, &mut args.step)?;
+        }
+        if s.step.mods.post && !matches!(s.step.op.form(), Form::LoadB | Form::StoreB) {
+            // The access uses the base; the offset only moves it.
+            args.p[0] = args.p[0].wrapping_add_signed(args.step.wrapping_neg());
+        }
+        let a5 = &mut self.a5;
+        a5.core.ctrl = self.machine.regs.ctrl;
+        a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
+        self.publish(frame, s);
+        if !self.a5.core.remarks.is_empty() {
+            self.remarks(OpId(A5_OPS + s.step.op.id().0));
+        }
+        Ok(())
+    }
+
+    fn ub_address(&self, frame: &Frame, a: &Address, step: &mut i64) -> Result<u64, Stop> {
+        let index = self.num(frame, a.index)?;
+        match get(frame, a.ptr) {
+            Value::Ptr(p) if p.space == Space::Ub => {
+                *step = index.wrapping_mul(p.elem.size() as i64);
+                Ok(p.addr.wrapping_add_signed(*step))
+            }
+            Value::Ptr(_) => {
+                Err(refuse("lower.type", "micro-ops address UB, this pointer is to GM"))
+            }
+            other => Err(kind("a pointer", other)),
+        }
+    }
+
+    /// Moves the results into their slots.
+    fn publish(&mut self, frame: &mut Frame, s: &MicroStmt) {
+        let outs = &self.a5.outs;
+        let (mut v, mut m, mut n) = (0, 0, 0);
+        for (what, slot) in &s.results {
+            match what {
+                Kind::V => {
+                    put(frame, *slot, &outs.v[v.min(1)]);
+                    v += 1;
+                }
+                Kind::M => {
+                    set(frame, *slot, Value::Mask(outs.m[m.min(1)]));
+                    m += 1;
+                }
+                Kind::A => set(frame, *slot, Value::Align(outs.a)),
+                Kind::I => {
+                    set(frame, *slot, Value::Int(outs.n[n.min(3)]));
+                    n += 1;
+                }
+                Kind::P => {
+                    let elem = s.p.first().map(|p| get(frame, p.ptr));
+                    let elem = match elem {
+                        Some(Value::Ptr(p)) => p.elem,
+                        _ => s.step.st,
+                    };
+                    let ptr = Ptr { space: Space::Ub, addr: outs.p, elem };
+                    set(frame, *slot, Value::Ptr(ptr));
+                }
+                Kind::S | Kind::SV => {}
+            }
+        }
+    }
+
+    fn remarks(&mut self, op: OpId) {
+        let site = self.machine.log.site;
+        for r in std::mem::take(&mut self.a5.core.remarks) {
+            let f = Finding::new(r.diag, NONE, site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
+            self.machine.findings.add(f, op);
+        }
+    }
+}
+
+/// Writes a register, in place where nobody else holds the old one.
+fn put(frame: &mut Frame, slot: Slot, v: &VReg) {
+    if let Some(Value::Vreg(old)) = frame.get_mut(slot as usize) {
+        if let Some(to) = Arc::get_mut(old) {
+            *to = *v;
+            return;
+        }
+    }
+    set(frame, slot, Value::Vreg(Arc::new(*v)));
+}
+
+fn register(want: &str, got: &Value) -> Stop {
+    let mut stop = kind(want, got);
+    if matches!(got, Value::None) {
+        stop.0.notes.push("registers do not survive a vecscope [D: GYM]".into());
+        stop.0.help = Some("produce it in the same vecscope".into());
+    }
+    stop
+}
