@@ -144,13 +144,14 @@ impl Exec<'_> {
 
 /// Writes a register, in place where nobody else holds the old one.
 fn put(frame: &mut Frame, slot: Slot, v: &VReg) {
-    if let Some(Value::Vreg(old)) = frame.get_mut(slot as usize) {
-        if let Some(to) = Arc::get_mut(old) {
-            *to = *v;
-            return;
-        }
+    let held = match frame.get_mut(slot as usize) {
+        Some(Value::Vreg(old)) => Arc::get_mut(old),
+        _ => None,
+    };
+    match held {
+        Some(to) => *to = *v,
+        None => set(frame, slot, Value::Vreg(Arc::new(*v))),
     }
-    set(frame, slot, Value::Vreg(Arc::new(*v)));
 }
 
 fn register(want: &str, got: &Value) -> Stop {
