@@ -39,7 +39,44 @@ fn measure(name: &str, t: DType, op: Op, args: &[i64], repeats: u64) {
     println!("{name:<24} {:<4} {ns:8.1} ns per repeat", t.name());
 }
 
+/// The vector instructions of a softmax over 64 rows of 128: row maximum, broadcast, subtract,
+/// exponential, row sum, broadcast, divide.
+fn softmax(t: DType) -> Vec<Instr> {
+    let (x, tmp, col, row) = (0, 0x8000, 0x10000, 0x11000);
+    let wide = t == F32;
+    let pitch = if wide { 16 } else { 8 };
+    let mut out = Vec::new();
+    let mut put = |op: Op, args: &[i64]| out.push(Instr::new(op, t, args));
+    for (fold, reduce, apply) in [(Op::vmax, Op::vcmax, Op::vsub), (Op::vadd, Op::vcadd, Op::vdiv)]
+    {
+        if wide {
+            put(fold, &[tmp, x, x + 256, 64, 1, 1, 1, pitch, pitch, pitch]);
+        }
+        put(reduce, &[col, if wide { tmp } else { x }, 64, 1, 1, pitch, 0]);
+        put(Op::vbrcb, &[row, col, 1, 8, 8]);
+        for half in 0..pitch / 8 {
+            let at = x + 256 * half;
+            put(apply, &[at, at, row, 64, 1, 1, 0, pitch, pitch, 1]);
+        }
+        if apply == Op::vsub {
+            put(Op::vexp, &[x, x, pitch * 8, 1, 1, 8, 8]);
+        }
+    }
+    out
+}
+
 fn main() {
+    for t in [F32, F16] {
+        let program = softmax(t);
+        let mut m = ready();
+        let ns = best(1, || {
+            for i in &program {
+                m.issue(i).expect("legal");
+            }
+            m.log.stream.records.clear();
+        });
+        println!("softmax 64x128 {:<4} {:>8.1} us", t.name(), ns / 1000.0);
+    }
     let (a, b, d) = (0, 0x8000, 0x10000);
     for t in [F32, F16] {
         for op in [Op::vadd, Op::vmul, Op::vmax, Op::vdiv] {

@@ -4,6 +4,7 @@ use super::{Ctx, Repeat, arith, extreme, view, view_mut};
 use crate::instr::Instr;
 use crate::machine::{
     Machine, Plan, active, gather_repeat, lane_addr, name, named, order, undefined_lanes,
+    whole_defined,
 };
 use crate::table::Order;
 use ptoemu_core::check::uninit::Sink;
@@ -48,11 +49,16 @@ fn each(
 ) -> u64 {
     let c = Ctx::new(i, &m.regs, &m.settings);
     let (dst, src) = (p.or_empty(0), p.or_empty(1));
+    let known = whole_defined(&m.ub.shadow, &src, p.repeats);
     let mut values = Repeat([0; 256]);
     for r in 0..u64::from(p.repeats) {
         let act = active(p, r);
         gather_repeat(&m.ub, src, r, &act, &mut values.0);
-        let bad = undefined_lanes(&m.ub.shadow, (src.0, &src.1), r, &act);
+        let bad = if known {
+            Mask::NONE
+        } else {
+            undefined_lanes(&m.ub.shadow, (src.0, &src.1), r, &act)
+        };
         if let Some(lane) = bad.lowest() {
             let at = lane_addr(&src.1, src.0, r, lane);
             let end = at + i.dtype.size() as u64;
@@ -214,9 +220,14 @@ fn zero_inactive(l: &mut Lanes, n: usize) {
 }
 
 /// One level of the adjacent tree: lane i of the first half = f(lanes 2i, 2i+1).
-fn level(c: &Ctx, bytes: &mut [u8], f: impl Fn(&Ctx, &mut [u8], &[u8], &[u8])) {
+fn level(
+    c: &Ctx,
+    bytes: &mut [u8],
+    t: &mut [Repeat; 2],
+    f: impl Fn(&Ctx, &mut [u8], &[u8], &[u8]),
+) {
     let half = bytes.len() / 2;
-    let (mut even, mut odd) = (Repeat([0; 256]), Repeat([0; 256]));
+    let [even, odd] = t;
     if c.dtype == DType::F32 {
         deal::<u32>(bytes, &mut even.0[..half], &mut odd.0[..half]);
     } else {
@@ -235,8 +246,9 @@ fn deal<T: bytemuck::Pod>(from: &[u8], even: &mut [u8], odd: &mut [u8]) {
 /// Levels of the tree until `left` bytes of results remain.
 fn tree(l: &mut Lanes, left: usize, f: impl Fn(&Ctx, &mut [u8], &[u8], &[u8]) + Copy) {
     let mut bytes = 256;
+    let mut t = [Repeat([0; 256]); 2];
     while bytes > left {
-        level(l.c, &mut l.values.0[..bytes], f);
+        level(l.c, &mut l.values.0[..bytes], &mut t, f);
         bytes /= 2;
     }
 }
@@ -314,7 +326,7 @@ pub fn pair_sum(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let n = p.per_repeat;
     each(m, i, p, rec, |_, _, l| {
         zero_inactive(l, n);
-        level(l.c, &mut l.values.0, arith::add);
+        tree(l, 128, arith::add);
         Results { written: groups(&l.mask, n / 2, 2), bad: groups(&l.bad, n / 2, 2) }
     })
 }

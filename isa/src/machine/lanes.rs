@@ -7,7 +7,7 @@ use super::Machine;
 use super::plan::Plan;
 use crate::families::Ctx;
 use ptoemu_core::access::{Lanes, Walk};
-use ptoemu_core::check::alias;
+use ptoemu_core::check::{alias, bounds};
 use ptoemu_core::mask::Mask;
 use ptoemu_core::state::{Bytes, Memory, Shadow};
 
@@ -212,6 +212,8 @@ pub fn run(
     let (dst, a, b) = (p.or_empty(0), p.or_empty(1), p.or_empty(2));
     let batch = if can_batch(p) { BATCH as u64 } else { 1 };
     let fixed = matches!(p.lanes, Lanes::Norm(_)).then(|| active(p, 0));
+    let read_all = [a, b, if acc { dst } else { a }];
+    let known = read_all.iter().all(|o| whole_defined(&m.ub.shadow, o, p.repeats));
     let Machine { ub, scratch, .. } = m;
     let Scratch { a: buf_a, b: buf_b, d: buf_d } = &mut **scratch;
     let repeats = u64::from(p.repeats);
@@ -235,10 +237,26 @@ pub fn run(
         scatter(&mut ub.bytes, (dst.0, &dst.1), r, &act, d);
         let sources = [a, b, dst];
         let read = if acc { &sources[..] } else { &sources[..2] };
-        define(ub, (dst.0, &dst.1), read, r, &act, rec);
+        if known {
+            visit(&dst.1, dst.0, r, &act, |_, at, len| {
+                ub.shadow.set(at, at + len as u64, true, rec);
+            });
+        } else {
+            define(ub, (dst.0, &dst.1), read, r, &act, rec);
+        }
         r += k;
     }
     0
+}
+
+/// Is every byte between the ends of an operand defined? What an instruction writes from such
+/// sources is defined too, so that the answer holds for all its repeats.
+pub fn whole_defined(shadow: &Shadow, (base, w): &(u64, Walk), repeats: u32) -> bool {
+    let (lo, hi) = bounds::extent(*base, w, u64::from(repeats));
+    match (u64::try_from(lo), u64::try_from(hi)) {
+        (Ok(lo), Ok(hi)) => shadow.is_defined(lo, hi),
+        _ => false,
+    }
 }
 
 /// Destination lanes are defined where all source lanes are.

@@ -11,7 +11,7 @@ mod verify;
 
 pub use backends::{Lister, Recorder};
 pub(crate) use lanes::{
-    Active, active, gather_repeat, lane_addr, run as run_lanes, undefined_lanes,
+    Active, active, gather_repeat, lane_addr, run as run_lanes, undefined_lanes, whole_defined,
 };
 pub use log::Log;
 pub use plan::{Plan, field, named, order, padded, plan};
