@@ -8,21 +8,24 @@ use ptoemu_core::state::Memory;
 use ptoemu_isa::a5::*;
 
 fn register() -> impl Strategy<Value = VReg> {
-    (prop::collection::vec(any::<u8>(), VL), any::<[u64; 4]>(), any::<bool>()).prop_map(|(b, u, whole)| {
-        let mut v = VReg::from_bytes(&b);
-        v.undef = if whole { Mask::NONE } else { Mask::from_words(u) };
-        v
-    })
+    (prop::collection::vec(any::<u8>(), VL), any::<[u64; 4]>(), any::<bool>()).prop_map(
+        |(b, u, whole)| {
+            let mut v = VReg::from_bytes(&b);
+            v.undef = if whole { Mask::NONE } else { Mask::from_words(u) };
+            v
+        },
+    )
 }
 
 fn mods() -> impl Strategy<Value = Mods> {
     let dist = prop::sample::select(Dist::NAMES).prop_map(|n| Dist::parse(n).unwrap_or_default());
-    let pattern = prop::sample::select(Pattern::NAMES).prop_map(|n| Pattern::parse(n).unwrap_or_default());
+    let pattern =
+        prop::sample::select(Pattern::NAMES).prop_map(|n| Pattern::parse(n).unwrap_or_default());
     let cmp = prop::sample::select(&["eq", "ne", "lt", "le", "gt", "ge"][..])
         .prop_map(|n| Cmp::parse(n).unwrap_or_default());
     let round = prop::option::of(prop::sample::select(&Round::ALL[..]));
-    (dist, any::<u8>(), cmp, pattern, round, any::<Option<bool>>(), any::<bool>(), any::<bool>()).prop_map(
-        |(dist, part, cmp, pattern, round, sat, post, descending)| Mods {
+    (dist, any::<u8>(), cmp, pattern, round, any::<Option<bool>>(), any::<bool>(), any::<bool>())
+        .prop_map(|(dist, part, cmp, pattern, round, sat, post, descending)| Mods {
             dist,
             part,
             cmp,
@@ -31,19 +34,20 @@ fn mods() -> impl Strategy<Value = Mods> {
             sat,
             post,
             descending,
-        },
-    )
+        })
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let t = || prop::sample::select(&DType::ALL[..]);
-    (prop::sample::select(Op::ALL), t(), t(), any::<u8>(), mods()).prop_map(|(op, dt, st, gran, mods)| {
-        // Mostly types the row takes, so that bodies are reached.
-        let types = op.row().types;
-        let st = types.get(gran as usize % types.len().max(1)).copied().unwrap_or(st);
-        let same = gran % 4 != 0;
-        Step { op, dt: if same { st } else { dt }, st, gran, mods }
-    })
+    (prop::sample::select(Op::ALL), t(), t(), any::<u8>(), mods()).prop_map(
+        |(op, dt, st, gran, mods)| {
+            // Mostly types the row takes, so that bodies are reached.
+            let types = op.row().types;
+            let st = types.get(gran as usize % types.len().max(1)).copied().unwrap_or(st);
+            let same = gran % 4 != 0;
+            Step { op, dt: if same { st } else { dt }, st, gran, mods }
+        },
+    )
 }
 
 /// Addresses in UB, at its end, and anywhere.
@@ -55,8 +59,14 @@ fn address() -> impl Strategy<Value = u64> {
     ]
 }
 
+fn core_with(ar: u16, ctrl: u64) -> Core {
+    let mut core = Core::default();
+    (core.ar, core.sqzn, core.ctrl) = (u64::from(ar), u32::from(ar), ctrl);
+    core
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
     #[test]
     fn no_operand_panics(
         step in step(),
@@ -68,7 +78,7 @@ proptest! {
         moved in any::<i64>(),
         ar in any::<u16>(),
     ) {
-        let mut core = Core { ar: u64::from(ar), sqzn: u32::from(ar), ctrl: s, ..Core::default() };
+        let mut core = core_with(ar, s);
         let mut ub = Memory::new(UB_BYTES as usize, 0xCD);
         ub.shadow.set(0, UB_BYTES / 2, true, 0);
         let mut outs = Outs::default();
@@ -85,7 +95,7 @@ proptest! {
         // The same operands again give the same registers, whatever the results held before.
         let kept = outs;
         let mut again = Outs { v: [v[2]; 2], ..Outs::default() };
-        let mut core2 = Core { ar: u64::from(ar), sqzn: u32::from(ar), ctrl: s, ..Core::default() };
+        let mut core2 = core_with(ar, s);
         if first.is_ok() && !step.op.form().touches_memory() {
             prop_assert!(core2.exec(&mut ub, &step, &args, &mut again).is_ok());
             let results = step.op.form().results().iter().filter(|k| **k == Kind::V).count();

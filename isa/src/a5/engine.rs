@@ -27,9 +27,13 @@ impl Core {
     pub fn exec(&mut self, ub: &mut Memory, step: &Step, args: &Args<'_>, outs: &mut Outs) -> Done {
         self.touched.clear();
         let row = step.op.row();
-        if !row.accepts(step.st) {
+        let lanewise = row.lanewise();
+        if !row.accepts(step.st) || lanewise && step.dt.size() != step.st.size() {
             return Err(illegal(step));
         }
+        // Lane by lane, the result has the type of the sources; only its width is checked, since
+        // signed, unsigned and signless spellings mix in programs.
+        let step = &Step { dt: if lanewise { step.st } else { step.dt }, ..*step };
         let cx = Ctx::new(step, self, args.n);
         let mut r = Run { step: *step, args, outs, core: self, ub };
         let size = step.dt.size();
@@ -96,7 +100,10 @@ impl Run<'_, '_> {
 fn illegal(step: &Step) -> Stop {
     let row = step.op.row();
     let names: Vec<_> = row.types.iter().map(|t| t.name()).collect();
-    let message = format!("{} does not take {} on the 950", row.mnemonic, step.st);
+    let mut message = format!("{} does not take {} on the 950", row.mnemonic, step.st);
+    if row.accepts(step.st) {
+        message = format!("{} of {} cannot give {}", row.mnemonic, step.st, step.dt);
+    }
     Stop(Box::new(
         Diagnostic::error("params.dtype", message).help(format!("it takes {}", names.join(", "))),
     ))

@@ -217,6 +217,11 @@ micro_ops! {
 }
 
 impl Row {
+    /// Do its lanes map one to one, so that result and sources have one width?
+    pub fn lanewise(&self) -> bool {
+        matches!(self.sem, Sem::One(_) | Sem::Two(_) | Sem::Three(_))
+    }
+
     /// Does it accept this element type?
     pub fn accepts(&self, t: DType) -> bool {
         self.types.is_empty() || self.types.contains(&t)

@@ -23,21 +23,33 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("vselrv2", "%r = pto.vselrv2 %a, %b : {V}, {V} -> {V}"),
     ("vintlvv2", "%r = pto.vintlvv2 %a, %b, \"LOWER\" : {V}, {V} -> {V}"),
     ("vdintlvv2", "%r = pto.vdintlvv2 %a, %b, \"LOWER\" : {V}, {V} -> {V}"),
-    ("vdiv", "%k = pto.vbr 1 : i32 -> !pto.vreg<64xi32> %r = pto.vdiv %k, %k, %all : !pto.vreg<64xi32>, !pto.vreg<64xi32>, {M} -> !pto.vreg<64xi32>"),
+    (
+        "vdiv",
+        "%k = pto.vbr 1 : i32 -> !pto.vreg<64xi32> %r = pto.vdiv %k, %k, %all : !pto.vreg<64xi32>, !pto.vreg<64xi32>, {M} -> !pto.vreg<64xi32>",
+    ),
     ("vcvt", "%r = pto.vcvt %a, %all {part = \"EVEN\"} : {V}, {M} -> !pto.vreg<256xi8>"),
 ];
 
 /// Programs that fault, with words of the message.
 pub const FAULTS: &[(&str, &str)] = &[
     ("%r = pto.vlds %x[%c1] : {P} -> {V}", "not a multiple of 32"),
-    ("%far = arith.constant 65520 : index %r = pto.vlds %x[%far] : {P} -> {V}", "beyond the 256 KB"),
+    (
+        "%far = arith.constant 65520 : index %r = pto.vlds %x[%far] : {P} -> {V}",
+        "beyond the 256 KB",
+    ),
     ("%r = pto.vlds %x[%c0] {dist = \"SPLT4CHN\"} : {P} -> {V}", "reported unsupported"),
     ("%r = pto.vlds %x[%c0] {dist = \"DINTLV_B32\"} : {P} -> {V}", "no distribution"),
     ("%r = pto.vlds %x[%c0] {dist = \"BLOB\"} : {P} -> {V}", "no mode"),
     ("%r = pto.vadd %a, %b : {V}, {V} -> {V}", "takes 3 operands"),
     ("%r = pto.vadd %a, %all, %all : {V}, {M}, {M} -> {V}", "expected a vector register"),
-    ("%r = pto.vgather2 %x, %b, %all : {P}, {V}, {M} -> {V} %s = pto.vbr -1 : i32 -> !pto.vreg<64xi32> %q = pto.vgather2 %x, %s, %all : {P}, !pto.vreg<64xi32>, {M} -> {V}", "beyond the 256 KB"),
-    ("%al = pto.init_align : !pto.align %k = arith.constant 65 : i32 %am = pto.vstus %al, %k, %a, %o : !pto.align, i32, {V}, {Q} -> !pto.align", "a register holds 64"),
+    (
+        "%r = pto.vgather2 %x, %b, %all : {P}, {V}, {M} -> {V} %s = pto.vbr -1 : i32 -> !pto.vreg<64xi32> %q = pto.vgather2 %x, %s, %all : {P}, !pto.vreg<64xi32>, {M} -> {V}",
+        "beyond the 256 KB",
+    ),
+    (
+        "%al = pto.init_align : !pto.align %k = arith.constant 65 : i32 %am = pto.vstus %al, %k, %a, %o : !pto.align, i32, {V}, {Q} -> !pto.align",
+        "a register holds 64",
+    ),
     ("pto.mem_bar \"VLD_VLD\"", "no mode"),
     ("pto.vecscope { pto.mem_bar \"VV_ALL\" }", "a vecscope inside a vecscope"),
 ];

@@ -141,6 +141,7 @@ fn run(program: &str, c: &Case) -> Result<Vec<u8>, String> {
         settings: Settings { ub_bytes: UB_BYTES, ..Settings::default() },
         limits: tile::Limits::of(tile::Family::A5),
         max_steps: Some(10_000),
+        progress: None,
     };
     let out = exec::run(&lowered, &options).map_err(|d| d[0].message.clone())?;
     if let Some(stop) = out.stop {

@@ -182,6 +182,10 @@ impl Lower<'_> {
                 Some(&format!("it takes {}", names.join(", "))),
             );
         }
+        if micro.row().lanewise() && dt.size() != st.size() {
+            let message = format!("{} of {st} cannot give {dt}", op.name.text);
+            self.error("lower.type", op.span, message, Some("result and sources have one width"));
+        }
         Step { op: micro, dt, st, gran, mods: Mods::default() }
     }
 
