@@ -13,3 +13,4 @@ pub mod render;
 pub mod report;
 pub mod session;
 pub mod targets;
+pub mod vf_program;

@@ -1,0 +1,81 @@
+//! Timing-only programs of our own, from the file to the cycle.
+
+use ptoemu::vf_program::{VfFile, read};
+use ptoemu_core::diag::SourceFile;
+use ptoemu_core::target::Target;
+use ptoemu_core::time::vf::{Cause, Options, VfTiming, time};
+use std::sync::Arc;
+
+fn target() -> Target {
+    let source = |name: &str| {
+        let text = match name {
+            "950pr" => include_str!("../targets/950pr.ron"),
+            "dav-3510" => include_str!("../targets/dav-3510.ron"),
+            _ => return None,
+        };
+        Some(SourceFile::new(name, text))
+    };
+    let file = source("950pr").unwrap();
+    Target::load(&file, &source, Arc::new(ptoemu_isa::a5::catalogue())).unwrap()
+}
+
+fn file(name: &str) -> VfFile {
+    let path = format!("{}/tests/data/vf/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    read(&SourceFile::new(name, text)).unwrap()
+}
+
+fn run(name: &str, set: &[(&str, f64)]) -> VfTiming {
+    let mut t = target();
+    for (path, v) in set {
+        t.set(path, *v).unwrap();
+    }
+    let p = file(name).program;
+    let slow = Options { fast_forward: false, ..Options::default() };
+    let fast = time(&p, &t, Options::default()).unwrap();
+    if fast.instructions < 1_000_000 {
+        assert_eq!(time(&p, &t, slow).unwrap().cycles, fast.cycles);
+    }
+    fast
+}
+
+#[test]
+fn rows_of_products() {
+    // 23 + 6 + 6 + 21, one later for the nest, rows of 6 + 5, 5 more iterations in the last.
+    assert_eq!(run("scale", &[]).cycles, 56 + 1 + 23 * 11 + 5);
+}
+
+#[test]
+fn a_running_maximum_keeps_its_chain() {
+    let r = run("running_max", &[]);
+    // Load at 24 (post-update), first maximum at 30, a dependent one every 2 cycles, then the
+    // reduction, the store and the end.
+    assert_eq!(r.cycles, 30 + 49 * 2 + 2 + 14 + 9 + 12);
+    assert!(r.waits[Cause::Operand as usize] > 0);
+    let slower = run("running_max", &[("vmax.latency", 7.0)]);
+    assert_eq!(slower.cycles - r.cycles, 50, "each link is one longer");
+}
+
+#[test]
+fn a_second_pass_waits_for_the_first() {
+    let r = run("two_passes", &[]);
+    assert!(r.waits[Cause::Bar as usize] > 0);
+    let cheap = run("two_passes", &[("vf.bar.store_load", 0.0)]);
+    assert_eq!(r.cycles - cheap.cycles, 7);
+}
+
+#[test]
+fn one_bank_halves_the_rate() {
+    let r = run("same_bank", &[]);
+    let shared = run("same_bank", &[("vf.ub_shared", 0.0)]);
+    assert!(r.cycles > 2 * 390 && shared.cycles < 460, "{} {}", r.cycles, shared.cycles);
+}
+
+#[test]
+fn long_loops_are_noted_and_skipped() {
+    assert_eq!(file("long").notes.len(), 1);
+    let r = run("long", &[]);
+    assert_eq!(r.instructions, 210_000_000);
+    assert!(r.simulated < 1_000_000, "{}", r.simulated);
+    assert!((140_000_000..140_100_000).contains(&r.cycles), "{}", r.cycles);
+}
