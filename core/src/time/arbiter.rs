@@ -66,6 +66,8 @@ pub(crate) fn busy(access: &Access, geometry: Geometry, pace: Pace) -> u64 {
 
 struct Arbiter<'a> {
     access: &'a Access<'a>,
+    /// Short cut of each operand, sources first.
+    patterns: SmallVec<[Pattern; 3]>,
     geometry: Geometry,
     pace: Pace,
     now: u64,
@@ -87,8 +89,10 @@ struct Arbiter<'a> {
 
 impl<'a> Arbiter<'a> {
     fn new(access: &'a Access<'a>, geometry: Geometry, pace: Pace) -> Self {
+        let operands = access.reads.iter().take(3).chain(access.writes);
         let mut a = Arbiter {
             access,
+            patterns: operands.map(|&(b, w)| Pattern::of(b, w, access.lanes, geometry)).collect(),
             geometry,
             pace,
             now: 0,
@@ -158,8 +162,9 @@ impl<'a> Arbiter<'a> {
     fn repeat_read(&mut self) {
         let through = self.now.max(self.start + self.pace.interval.saturating_sub(1));
         let mut planes = Planes::new();
-        for &(base, walk) in self.access.writes {
-            self.planes(base, walk, self.read, &mut planes);
+        let sources = self.access.reads.len().min(3);
+        for (i, &(base, walk)) in self.access.writes.iter().enumerate() {
+            self.planes(sources + i, base, walk, self.read, &mut planes);
         }
         self.queue.push_back((through + self.pace.depth, planes));
         self.read += 1;
@@ -175,17 +180,24 @@ impl<'a> Arbiter<'a> {
         for (i, &(base, walk)) in self.access.reads.iter().take(3).enumerate() {
             let mut planes = std::mem::take(&mut self.pending[i]);
             planes.clear();
-            self.planes(base, walk, self.read, &mut planes);
+            self.planes(i, base, walk, self.read, &mut planes);
             self.pending[i] = planes;
         }
     }
 
-    /// Blocks of one operand in one repeat, in address order, each once.
-    fn planes(&self, base: u64, walk: Walk, repeat: u64, out: &mut Planes) {
+    /// Blocks of operand `index` in one repeat, in address order, each once.
+    fn planes(&self, index: usize, base: u64, walk: Walk, repeat: u64, out: &mut Planes) {
         if walk.space != Space::Ub {
             return;
         }
         let g = self.geometry;
+        let short = self.patterns.get(index).and_then(|p| p.plane(base, walk, repeat, g));
+        if let (Some(plane), true) = (short, out.is_empty()) {
+            if plane.mask != 0 {
+                out.push(plane);
+            }
+            return;
+        }
         let mut blocks: SmallVec<[u64; 16]> = SmallVec::new();
         for (_, a, b) in walk.pieces(base, repeat, self.access.lanes.of_repeat(repeat)) {
             let last = b.saturating_sub(1) / g.block;
@@ -295,6 +307,9 @@ pub(crate) fn extent(base: u64, walk: Walk, from: u64, to: u64) -> (i128, i128) 
     let hi = corners.iter().copied().max().unwrap_or(0);
     (lo, hi + i128::from(walk.unit.max(1)))
 }
+
+mod pattern;
+use pattern::Pattern;
 
 #[cfg(test)]
 mod tests;

@@ -147,3 +147,34 @@ fn broadcast_rows_from_the_reserved_window() {
         assert!((least..=most).contains(&rate), "{startup}: {rate}");
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn the_short_cut_sees_the_same_blocks(
+        base in 0u64..0x300, blk in -2i32..20, rep in -4i64..40, unit in 1u32..40,
+        bits in proptest::prelude::any::<u64>(), total in 1u64..400, count in proptest::prelude::any::<bool>(),
+        odd in 0u64..3,
+    ) {
+        let elem = if unit % 2 == 0 { 2 } else { 0 };
+        let walk = Walk { unit, elem, ..walk(Role::Read, blk, rep) };
+        let lanes = if count {
+            Lanes::Count { total, per_repeat: 128 }
+        } else {
+            Lanes::Norm(Mask::from_hi_lo(bits, !bits))
+        };
+        let base = 0x1_0000 + base * 32 + odd * 16;
+        let reads = [(base, walk)];
+        let access = Access { reads: &reads, writes: &[], lanes, repeats: 8 };
+        let pace = Pace { depth: 8, interval: 1 };
+        let mut general = Arbiter::new(&access, UB, pace);
+        let short = general.patterns.clone();
+        general.patterns.clear();
+        for r in 0..8 {
+            let mut want = Planes::new();
+            general.planes(0, base, walk, r, &mut want);
+            if let Some(got) = short[0].plane(base, walk, r, UB) {
+                proptest::prop_assert_eq!(&want[..], &[got][..], "repeat {}", r);
+            }
+        }
+    }
+}
