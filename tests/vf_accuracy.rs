@@ -5,8 +5,9 @@
 
 use ptoemu::vf_program;
 use ptoemu_core::diag::SourceFile;
+use ptoemu_core::dtype::DType;
 use ptoemu_core::target::Target;
-use ptoemu_core::time::vf::{Options, time};
+use ptoemu_core::time::vf::{Inst, Kind, Node, Options, Reg, VfProgram, mreg, time, vreg};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -144,5 +145,58 @@ fn programs_meet_the_published_cycles() {
         if name == "kernel" || name == "tileop" {
             assert!(o.median <= gate[0] && o.p90 <= gate[1] && o.max <= gate[2], "{name}: {o:?}");
         }
+    }
+}
+
+/// The instructions of a tile op whose programs are not published, from its documented body:
+/// a prologue, then rows of chunks of predicate, load, operations, store.
+fn tile_op(name: &str, half: bool, rows: u64, chunks: u64, post: bool) -> VfProgram {
+    let mut p = VfProgram::default();
+    let dtype = Some(if half { DType::F16 } else { DType::F32 });
+    let mut add = |name: &str, kind: Kind, dst: &[Reg], src: &[Reg]| {
+        let class = p.class(name, dtype);
+        p.add(Inst::new(class, kind).to(dst).from(src))
+    };
+    let (c, x, t, d, m) = (vreg(0), vreg(1), vreg(2), vreg(3), mreg(0));
+    let root = name == "TRSQRT";
+    let prologue = match root {
+        true => add("vdup", Kind::Compute, &[c], &[]),
+        false => add("vbr", Kind::Compute, &[c], &[]),
+    };
+    let mut body = vec![add("plt", Kind::Predicate, &[m], &[])];
+    body.push(add("vlds", Kind::Load, &[x], &[]));
+    if root {
+        body.push(add("vsqrt", Kind::Compute, &[t], &[x, m]));
+        body.push(add("vdiv", Kind::Compute, &[d], &[c, t, m]));
+    } else {
+        body.push(add("vdiv", Kind::Compute, &[d], &[x, c, m]));
+    }
+    body.push(add("vsts", Kind::Store, &[], &[d, m]));
+    p.body = vec![prologue, Node::repeat(rows, vec![Node::repeat(chunks, body)])];
+    if post {
+        vf_program::post_update_loads(&mut p);
+    }
+    p
+}
+
+#[test]
+fn root_and_quotient_follow_from_their_bodies() {
+    let t = target();
+    for name in ["TRSQRT", "TDIVS"] {
+        let mut all = Vec::new();
+        for f in MEASURED.lines().map(fields).filter(|f| f.len() == 13 && f[1] == name) {
+            let half = f[2] == "fp16";
+            let number = |i: usize| f[i].parse::<u64>().unwrap();
+            let chunks = number(6).div_ceil(if half { 128 } else { 64 });
+            let program = tile_op(name, half, number(5), chunks, post(&f[7]));
+            let ours = time(&program, &t, Options::default()).unwrap().cycles as f64;
+            let measured: f64 = f[8].parse().unwrap();
+            let error = (ours - measured).abs() / measured;
+            println!("{name} {} {}x{chunks} {measured} {ours} {:.2} %", f[2], f[5], error * 100.0);
+            all.push(error);
+        }
+        let e = errors(all);
+        println!("{name}: median {:.4}, p90 {:.4}, max {:.4}", e.median, e.p90, e.max);
+        assert!(e.median <= 0.015 && e.max <= 0.06, "{name}: {e:?}");
     }
 }
