@@ -13,7 +13,7 @@ use ptoemu_core::num::Dist;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::{Prepared, time};
 use ptoemu_isa::case::{Case, Placement};
-use ptoemu_isa::exec::{ArgValue, Binding, LowerOptions, Options, Program, lower, run};
+use ptoemu_isa::exec::{ArgValue, Binding, LowerOptions, Options, Program, Runner, lower, run};
 use ptoemu_isa::machine::{Machine, Settings};
 use ptoemu_isa::tile;
 use std::sync::Arc;
@@ -72,7 +72,8 @@ const SOFTMAX: [(&str, DType); 2] = [("softmax", DType::F32), ("softmax_f16", DT
 fn softmax_values(b: Bencher, name: &str) {
     let t = SOFTMAX.iter().find(|(n, _)| *n == name).map_or(DType::F32, |(_, t)| *t);
     let (program, options) = program(name, t, &a3());
-    b.bench_local(|| run(black_box(&program), &options).map(|o| o.blocks.len()));
+    let mut runner = Runner::default();
+    b.bench_local(|| runner.run(black_box(&program), &options).map(|o| o.blocks.len()));
 }
 
 /// Values, every check, and cycles.
@@ -81,8 +82,9 @@ fn softmax_values_and_cycles(b: Bencher, name: &str) {
     let t = SOFTMAX.iter().find(|(n, _)| *n == name).map_or(DType::F32, |(_, t)| *t);
     let target = a3();
     let (program, options) = program(name, t, &target);
+    let mut runner = Runner::default();
     b.bench_local(|| {
-        let out = run(black_box(&program), &options).unwrap_or_else(|e| panic!("{e:?}"));
+        let out = runner.run(black_box(&program), &options).unwrap_or_else(|e| panic!("{e:?}"));
         time(&out.blocks[0].stream, &target).cycles
     });
 }

@@ -23,6 +23,12 @@ impl Memory {
         Memory { bytes: Bytes::filled(size, poison), shadow: Shadow::new(size) }
     }
 
+    /// Back to `poison`, none of it defined.
+    pub fn reset(&mut self, poison: u8) {
+        self.bytes.as_mut_slice().fill(poison);
+        self.shadow.clear();
+    }
+
     /// Size in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()

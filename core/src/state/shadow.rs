@@ -34,6 +34,14 @@ impl Shadow {
         }
     }
 
+    /// Back to none defined, none written.
+    pub fn clear(&mut self) {
+        self.defined.as_raw_mut_slice().fill(0);
+        self.writer.fill(WRITER_NONE);
+        self.refined.clear();
+        self.free.clear();
+    }
+
     /// Defined bits of the 32-byte block `block`, bit i for byte i; 0 beyond the memory.
     pub fn block(&self, block: usize) -> u32 {
         let word = self.defined.as_raw_slice().get(block / 2).copied().unwrap_or(0);

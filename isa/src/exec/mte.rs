@@ -74,7 +74,10 @@ impl Exec<'_> {
         let unit = if s.way == Way::Within { 32 } else { 1 };
         let len = u64::try_from(len).ok().filter(|l| *l <= u64::from(u32::MAX)).map(|l| l * unit);
         let Some(len) = len else {
-            return Err(refuse("params.len", format!("burst length {} does not fit", s.way_name())));
+            return Err(refuse(
+                "params.len",
+                format!("burst length {} does not fit", s.way_name()),
+            ));
         };
         if s.way == Way::Within {
             // Gaps between bursts instead of strides.

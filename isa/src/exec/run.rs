@@ -11,7 +11,7 @@ use ptoemu_core::access::Role;
 use ptoemu_core::check::{Finding, Owner};
 use ptoemu_core::diag::{Diagnostic, Span};
 use ptoemu_core::dtype::DType;
-use ptoemu_core::state::{Gm, WRITER_NONE};
+use ptoemu_core::state::{Gm, Memory, WRITER_NONE};
 use ptoemu_core::stream::{Group, Marks, NONE, Pipe, Site, SiteId, Stream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,14 +101,39 @@ pub(super) struct Exec<'p> {
     calls: usize,
 }
 
-/// Runs a lowered program. `Err` lists why it was refused before anything ran.
+/// Runs a lowered program once; see [`Runner::run`].
 pub fn run(program: &Program, options: &Options) -> Result<Outcome, Vec<Diagnostic>> {
+    Runner::default().run(program, options)
+}
+
+/// Runs programs one after the other on the same memory.
+#[derive(Debug, Default)]
+pub struct Runner {
+    ub: Option<Memory>,
+}
+
+impl Runner {
+    /// Runs a lowered program. `Err` lists why it was refused before anything ran.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        options: &Options,
+    ) -> Result<Outcome, Vec<Diagnostic>> {
+        run_on(&mut self.ub, program, options)
+    }
+}
+
+fn run_on(
+    spare: &mut Option<Memory>,
+    program: &Program,
+    options: &Options,
+) -> Result<Outcome, Vec<Diagnostic>> {
     let bound = bind(program, &options.args, options.settings.poison)?;
     let mut out = Outcome::default();
     let mut gm = bound.gm;
     let mut tiles = Vec::new();
     for block in 0..options.blocks.max(1) {
-        let mut exec = Exec::new(program, options, gm, block);
+        let mut exec = Exec::new(program, options, gm, block, spare.take());
         exec.fill_tiles(&bound.tiles);
         let entry = exec.machine.modes();
         let result = exec.call(program.entry, bound.values.clone());
@@ -116,7 +141,8 @@ pub fn run(program: &Program, options: &Options) -> Result<Outcome, Vec<Diagnost
             exec.machine.leave(&entry, true);
         }
         tiles = tile_outputs(program, &exec.machine);
-        let Machine { gm: after, log: Log { stream, .. }, findings, .. } = exec.machine;
+        let Machine { ub, gm: after, log: Log { stream, .. }, findings, .. } = exec.machine;
+        *spare = Some(ub);
         gm = after;
         out.blocks.push(BlockRun { stream, findings: findings.items().to_vec() });
         if block == 0 {
@@ -149,11 +175,20 @@ fn tile_outputs(program: &Program, m: &Machine) -> Vec<Output> {
 }
 
 impl<'p> Exec<'p> {
-    fn new(program: &'p Program, options: &'p Options, gm: Gm, block_index: u32) -> Self {
+    fn new(
+        program: &'p Program,
+        options: &'p Options,
+        gm: Gm,
+        block_index: u32,
+        spare: Option<Memory>,
+    ) -> Self {
         let blocks = options.blocks.max(1);
         let settings =
             Settings { block_idx: block_index, block_num: blocks, ..options.settings.clone() };
-        let mut machine = Machine::new(settings);
+        let mut machine = match spare {
+            Some(ub) => Machine::reusing(settings, ub),
+            None => Machine::new(settings),
+        };
         machine.gm = gm;
         let auto = options.auto_sync.unwrap_or(!program.funcs.iter().any(|f| f.has_sync));
         Exec {

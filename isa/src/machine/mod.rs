@@ -70,8 +70,22 @@ impl Default for Machine {
 impl Machine {
     /// A machine with undefined UB and power-on registers.
     pub fn new(settings: Settings) -> Self {
+        let ub = Memory::new(settings.ub_bytes as usize, settings.poison);
+        Machine::with_memory(settings, ub)
+    }
+
+    /// The same on a memory that was used before, reset if its size fits.
+    pub fn reusing(settings: Settings, mut ub: Memory) -> Self {
+        if ub.len() as u64 != settings.ub_bytes {
+            return Machine::new(settings);
+        }
+        ub.reset(settings.poison);
+        Machine::with_memory(settings, ub)
+    }
+
+    fn with_memory(settings: Settings, ub: Memory) -> Self {
         Machine {
-            ub: Memory::new(settings.ub_bytes as usize, settings.poison),
+            ub,
             gm: Gm::default(),
             regs: Regs::default(),
             log: Log::default(),

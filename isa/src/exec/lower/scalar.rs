@@ -185,7 +185,7 @@ pub(super) fn literal_value(node: &N, ty: Option<Scalar>) -> Option<Value> {
             t,
             match t {
                 DType::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
-                    _ => arith::from_f64(t, *value),
+                _ => arith::from_f64(t, *value),
             },
         ),
         _ => return None,
