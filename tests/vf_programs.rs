@@ -2,8 +2,9 @@
 
 use ptoemu::vf_program::{VfFile, read};
 use ptoemu_core::diag::SourceFile;
+use ptoemu_core::dtype::DType;
 use ptoemu_core::target::Target;
-use ptoemu_core::time::vf::{Cause, Options, VfTiming, time};
+use ptoemu_core::time::vf::{Cause, Figures, Options, VfTiming, time};
 use std::sync::Arc;
 
 fn target() -> Target {
@@ -78,4 +79,36 @@ fn long_loops_are_noted_and_skipped() {
     assert_eq!(r.instructions, 210_000_000);
     assert!(r.simulated < 1_000_000, "{}", r.simulated);
     assert!((140_000_000..140_100_000).contains(&r.cycles), "{}", r.cycles);
+}
+
+#[test]
+fn every_micro_op_of_a_function_has_figures() {
+    let t = target();
+    // No instruction, the scalar unit, barriers, and sorting, which runs outside a function.
+    let free = ["none", "scalar", "mem_bar", "vbitsort", "vmrgsort4"];
+    let ops = ptoemu_isa::a5::Op::ALL.iter().map(|op| op.row());
+    for row in ops.filter(|r| !free.contains(&r.cost)) {
+        for dtype in DType::ALL.into_iter().filter(|d| row.accepts(*d)) {
+            let of = |name| t.of_op(name, Some(dtype), "latency");
+            assert!(of(row.mnemonic).or(of(row.cost)).is_some(), "{} {dtype}", row.mnemonic);
+        }
+    }
+}
+
+#[test]
+fn damaged_files_are_refused_not_fatal() {
+    let good = include_str!("data/vf/same_bank.json");
+    for at in (0..good.len()).filter(|&i| good.is_char_boundary(i)) {
+        let _ = read(&SourceFile::new("cut", &good[..at]));
+        for by in ["}", "\"", "-9223372036854775808", "[", "\\u12", "é"] {
+            let text = format!("{}{by}{}", &good[..at], &good[at + 1..]);
+            let Ok(f) = read(&SourceFile::new("hurt", text)) else { continue };
+            let _ = time(&f.program, target_once(), Options { most: 10_000, ..Options::default() });
+        }
+    }
+}
+
+fn target_once() -> &'static Target {
+    static T: std::sync::LazyLock<Target> = std::sync::LazyLock::new(target);
+    &T
 }

@@ -13,6 +13,8 @@ pub(crate) const DST: usize = 3;
 pub(crate) const NONE: u32 = u32::MAX;
 /// Most dynamic instructions of one program.
 const DYNAMIC: u64 = 1 << 48;
+/// Most pairs of a static load and a static store that are compared.
+const PAIRS: usize = 1 << 22;
 /// Most loops around an instruction; the hardware has 4.
 const DEPTH: usize = 16;
 
@@ -128,6 +130,12 @@ impl Code {
     fn find_aliases(&mut self) {
         let (mut alias, mut moving) = (Vec::new(), Vec::new());
         let of = |u: Unit| self.ops.iter().enumerate().filter(move |(_, o)| o.unit == u);
+        if of(Unit::Load).count().saturating_mul(of(Unit::Store).count()) > PAIRS {
+            // Too many to compare here: every load looks at the stores in flight.
+            self.ops.iter_mut().for_each(|o| o.may_alias = o.unit == Unit::Load);
+            self.loops.iter_mut().for_each(|l| l.alias_moves = true);
+            return;
+        }
         for (i, load) in of(Unit::Load) {
             let Some(l) = &load.mem else { continue };
             for (_, store) in of(Unit::Store) {
@@ -227,7 +235,8 @@ impl Builder<'_> {
     fn one_off(&self, l: &Loop) -> i64 {
         let (mut post, mut pair) = (0, false);
         self.loads(&l.body, &mut post, &mut pair);
-        i64::from(post * self.params.post_update + u32::from(pair) * self.params.two_loads)
+        i64::from(post) * i64::from(self.params.post_update)
+            + i64::from(pair) * i64::from(self.params.two_loads)
     }
 
     fn loads(&self, body: &[Node], post: &mut u32, pair: &mut bool) {
