@@ -6,7 +6,6 @@
 //! read everything; the write of a repeat is asked for `depth` cycles after its reads are done.
 
 use crate::access::{Lanes, Space, Walk};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -14,9 +13,9 @@ use std::collections::VecDeque;
 /// is so far behind in writing is bound by its writes whatever the bound.
 const OUTSTANDING: usize = 256;
 /// Repeats after which the search for a period gives up.
-const SEARCH: usize = 4096;
-/// Shortest instruction for which a period is looked for.
-const SHORT: u64 = 40;
+const SEARCH: u64 = 4096;
+/// Longest instruction that is simulated repeat by repeat: comparing states costs as much.
+const SHORT: u64 = 300;
 /// Blocks of one operand in one repeat that are simulated; more are refused by the executor.
 const BLOCKS: usize = 4096;
 
@@ -64,6 +63,17 @@ pub(crate) fn busy(access: &Access, geometry: Geometry, pace: Pace) -> u64 {
     Arbiter::new(access, geometry, pace).run()
 }
 
+/// A remembered state: what Brent's search for a period compares with.
+#[derive(Default)]
+struct Anchor {
+    state: Vec<u64>,
+    read: u64,
+    now: u64,
+    patience: u64,
+    /// Repeats looked at in this stretch.
+    looked: u64,
+}
+
 struct Arbiter<'a> {
     access: &'a Access<'a>,
     /// Short cut of each operand, sources first.
@@ -79,8 +89,11 @@ struct Arbiter<'a> {
     pending: [Planes; 3],
     /// Writes asked for: from which cycle on, which blocks.
     queue: VecDeque<(u64, Planes)>,
-    /// States seen in this stretch without a change of layer: repeats read and cycle.
-    seen: FxHashMap<Vec<u64>, (u64, u64)>,
+    /// A state met in this stretch without a change of layer, and how many repeats it stands
+    /// before a later one takes its place.
+    anchor: Anchor,
+    /// Room for the state that is compared with it.
+    state: Vec<u64>,
     /// First repeat that may lie in other layers.
     uniform: u64,
     /// Look for periods?
@@ -100,8 +113,9 @@ impl<'a> Arbiter<'a> {
             written: 0,
             start: 0,
             pending: Default::default(),
-            queue: VecDeque::new(),
-            seen: FxHashMap::default(),
+            queue: VecDeque::with_capacity(32),
+            anchor: Anchor::default(),
+            state: Vec::new(),
             uniform: 0,
             periods: access.repeats > SHORT,
         };
@@ -223,18 +237,23 @@ impl<'a> Arbiter<'a> {
         };
         let end = self.access.repeats.saturating_sub(1).min(last_full);
         if self.read >= self.uniform {
-            self.seen.clear();
+            self.anchor = Anchor::default();
             self.uniform = self.next_layer_change();
         }
-        if self.read >= end || self.seen.len() >= SEARCH {
+        if self.read >= end || self.anchor.looked >= SEARCH {
             return;
         }
-        let here = (self.read, self.now);
-        let Some(&(read, now)) = self.seen.get(&self.state()) else {
-            self.seen.insert(self.state(), here);
+        self.anchor.looked += 1;
+        self.describe();
+        if self.state != self.anchor.state {
+            if self.read - self.anchor.read >= self.anchor.patience {
+                std::mem::swap(&mut self.state, &mut self.anchor.state);
+                (self.anchor.read, self.anchor.now) = (self.read, self.now);
+                self.anchor.patience = (2 * self.anchor.patience).max(1);
+            }
             return;
-        };
-        let (repeats, cycles) = (self.read - read, self.now - now);
+        }
+        let (repeats, cycles) = (self.read - self.anchor.read, self.now - self.anchor.now);
         let n = end.min(self.uniform).saturating_sub(self.read) / repeats.max(1);
         self.read += n * repeats;
         self.written += n * repeats;
@@ -244,11 +263,13 @@ impl<'a> Arbiter<'a> {
             w.0 += n * cycles;
         }
         self.load();
-        self.seen.clear();
+        self.anchor = Anchor::default();
     }
 
-    /// Everything the future depends on, relative to now.
-    fn state(&self) -> Vec<u64> {
+    /// Everything the future depends on, relative to now, into `state`.
+    fn describe(&mut self) {
+        let mut key = std::mem::take(&mut self.state);
+        key.clear();
         let mut layers: SmallVec<[u64; 8]> = SmallVec::new();
         let mut name = |layer: u64| {
             let known = layers.iter().position(|&l| l == layer);
@@ -257,7 +278,7 @@ impl<'a> Arbiter<'a> {
                 layers.len() - 1
             }) as u64
         };
-        let mut key = vec![self.start - self.now];
+        key.push(self.start - self.now);
         let turn = self.geometry.groups * self.geometry.block;
         for &(base, walk) in self.access.reads.iter().chain(self.access.writes) {
             let at = walk.addr(base, self.read, 0).unwrap_or(0);
@@ -271,7 +292,7 @@ impl<'a> Arbiter<'a> {
                 key.push(name(p.layer) << 1);
             }
         }
-        key
+        self.state = key;
     }
 
     /// First repeat after the current one in which an operand may touch another layer.
