@@ -1,7 +1,7 @@
 //! Forms: the operands and results of each group of micro-ops, in text order.
 
 /// Kind of an operand or result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Vector register.
     V,

@@ -9,10 +9,12 @@ pub mod form;
 pub mod mode;
 pub mod reg;
 pub mod sem;
+mod sink;
 pub mod table;
 
 pub use self::core::{Args, Core, Outs, Remark, Run, Step, Touch, UB_BYTES, UB_USABLE};
 pub use form::{Form, Kind, Mode};
 pub use mode::{Cmp, Dist, Mods, Pattern, parse_part};
 pub use reg::{Align, AlignKind, VL, VReg};
+pub use sink::{Executed, LoopEntry, MicroSink, RegId};
 pub use table::{Op, Row, catalogue};

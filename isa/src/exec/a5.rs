@@ -1,7 +1,7 @@
 //! Lowered statements of 950 programs: micro-ops and transfers.
 
 use super::program::{Num, Slot};
-use crate::a5::{Core, Kind, Outs, Step};
+use crate::a5::{Core, Kind, MicroSink, Outs, Step};
 use ptoemu_core::dtype::DType;
 use smallvec::SmallVec;
 
@@ -17,6 +17,8 @@ pub struct Address {
 /// A micro-op with its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MicroStmt {
+    /// Number of the statement, unique in the program.
+    pub id: u32,
     /// What is known before it runs.
     pub step: Step,
     /// Vector operands.
@@ -99,18 +101,19 @@ pub enum LoopReg {
 }
 
 /// Run-time state of the 950 beside the machine.
-#[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct State<'p> {
     pub core: Core,
+    pub sink: Option<&'p mut dyn MicroSink>,
+    pub in_scope: bool,
     pub outs: Box<Outs>,
     /// Counts and strides of loops 1 and 2: [size, source stride, destination stride], in and out.
     pub loops: [[[i64; 3]; 2]; 2],
     pub pad: u64,
 }
 
-impl Default for State {
+impl Default for State<'_> {
     fn default() -> Self {
         let one = [[1, 0, 0]; 2];
-        State { core: Core::default(), outs: Box::default(), loops: [one; 2], pad: 0 }
+        State { core: Core::default(), sink: None, in_scope: false, outs: Box::default(), loops: [one; 2], pad: 0 }
     }
 }

@@ -137,9 +137,11 @@ impl Exec<'_> {
             let v = get(frame, *init).clone();
             set(frame, *arg, v);
         }
+        self.enter_loop(code, (lo, hi, step));
         let mut i = lo;
         while i < hi {
             set(frame, *iv, Value::Int(i));
+            self.round(i);
             match self.block(frame, body)? {
                 Flow::Yield(vs) => {
                     for ((arg, _), v) in carried.iter().zip(vs) {
@@ -153,6 +155,7 @@ impl Exec<'_> {
             i = next;
             self.spend()?;
         }
+        self.leave_loop();
         let finals: Vec<Value> = carried.iter().map(|(arg, _)| get(frame, *arg).clone()).collect();
         self.give(frame, results, finals)
     }

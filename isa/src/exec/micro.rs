@@ -2,14 +2,16 @@
 
 use super::a5::{Address, MicroStmt};
 use super::frame::{Flow, Frame, bits_of, get, kind, refuse, set};
-use super::program::{Slot, Stmt};
+use super::program::{Code, Num, Slot, Stmt};
 use super::run::Exec;
 use super::value::{Ptr, Value};
-use crate::a5::{Args, Form, Kind, VReg};
+use crate::a5::{Args, Executed, Form, Kind, LoopEntry, RegId, VReg};
 use crate::machine::Stop;
 use ptoemu_core::access::Space;
 use ptoemu_core::check::Finding;
+use ptoemu_core::mask::Mask;
 use ptoemu_core::stream::{NONE, OpId};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Catalogue index of a micro-op in findings, apart from those of A2/A3.
@@ -20,7 +22,16 @@ impl Exec<'_> {
     pub(super) fn vecscope(&mut self, frame: &mut Frame, body: &[Stmt]) -> Result<Flow, Stop> {
         self.at_statement(body.first().map_or(self.span(), |s| s.span));
         self.poison(frame);
+        self.a5.in_scope = true;
+        let span = self.span();
+        if let Some(s) = &mut self.a5.sink {
+            s.enter_scope(span);
+        }
         let flow = self.block(frame, body)?;
+        if let Some(s) = &mut self.a5.sink {
+            s.leave_scope();
+        }
+        self.a5.in_scope = false;
         self.poison(frame);
         self.a5.core.leave_scope();
         self.remarks(OpId(A5_OPS));
@@ -79,6 +90,11 @@ impl Exec<'_> {
         let a5 = &mut self.a5;
         a5.core.ctrl = self.machine.regs.ctrl;
         a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
+        if self.a5.sink.is_some() {
+            let masks = s.step.op.form().masks();
+            let mask = masks.checked_sub(1).and_then(|i| args.m.get(i)).copied();
+            self.show(s, &args.p[..s.p.len().min(args.p.len())], mask);
+        }
         self.publish(frame, s);
         if !self.a5.core.remarks.is_empty() {
             self.remarks(OpId(A5_OPS + s.step.op.id().0));
@@ -97,6 +113,64 @@ impl Exec<'_> {
                 Err(refuse("lower.type", "micro-ops address UB, this pointer is to GM"))
             }
             other => Err(kind("a pointer", other)),
+        }
+    }
+
+    /// Tells the listener what was executed.
+    fn show(&mut self, s: &MicroStmt, addresses: &[u64], mask: Option<Mask>) {
+        let span = self.span();
+        let Some(sink) = &mut self.a5.sink else { return };
+        let reg = |kind: Kind| move |id: &Slot| RegId { kind, id: *id };
+        let mut reads: SmallVec<[RegId; 8]> = s.v.iter().map(reg(Kind::V)).collect();
+        reads.extend(s.m.iter().map(reg(Kind::M)));
+        reads.extend(s.a.iter().map(reg(Kind::A)));
+        reads.extend(s.s.iter().map(reg(Kind::S)));
+        reads.extend(s.n.iter().filter_map(|n| match n {
+            Num::Slot(id) => Some(RegId { kind: Kind::I, id: *id }),
+            Num::Lit(_) => None,
+        }));
+        let writes: SmallVec<[RegId; 4]> =
+            s.results.iter().map(|(kind, id)| RegId { kind: *kind, id: *id }).collect();
+        sink.micro(&Executed {
+            step: &s.step,
+            stmt: s.id,
+            span,
+            reads: &reads,
+            writes: &writes,
+            addresses,
+            touched: &self.a5.core.touched,
+            mask,
+        });
+    }
+
+    pub(super) fn enter_loop(&mut self, code: &Code, (lo, hi, step): (i64, i64, i64)) {
+        let (true, Some(sink)) = (self.a5.in_scope, &mut self.a5.sink) else { return };
+        let Code::For { iv, carried, results, body, .. } = code else { return };
+        let yields = match body.last().map(|s| &s.code) {
+            Some(Code::Yield(slots)) => slots.as_slice(),
+            _ => &[],
+        };
+        let span = i128::from(hi) - i128::from(lo);
+        let trips = if span > 0 { (span - 1) / i128::from(step.max(1)) + 1 } else { 0 };
+        sink.enter_loop(&LoopEntry {
+            iv: *iv,
+            trips: trips as u64,
+            range: (lo, step),
+            carried,
+            yields,
+            results,
+        });
+    }
+
+    pub(super) fn round(&mut self, iv: i64) {
+        if let (true, Some(sink)) = (self.a5.in_scope, &mut self.a5.sink) {
+            sink.round(iv);
+        }
+    }
+
+    pub(super) fn leave_loop(&mut self) {
+        if let (true, Some(sink)) = (self.a5.in_scope, &mut self.a5.sink) {
+            sink.leave_loop();
         }
     }
 

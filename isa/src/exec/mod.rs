@@ -19,4 +19,4 @@ pub use auto_sync::Insert;
 pub use bind::{ArgValue, Binding};
 pub use lower::{Limits, Options as LowerOptions, lower};
 pub use program::{Arg, ArgKind, Function, Placed, Program};
-pub use run::{BlockRun, Inserted, Options, Outcome, Output, Runner, run};
+pub use run::{BlockRun, Inserted, Options, Outcome, Output, Runner, run, run_with};

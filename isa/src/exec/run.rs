@@ -3,6 +3,7 @@
 use super::auto_sync::{AutoSync, Insert, Touch};
 use super::bind::{Binding, bind};
 use super::program::*;
+use crate::a5::MicroSink;
 use crate::instr::Instr;
 use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
 use crate::table::Op;
@@ -93,7 +94,7 @@ pub(super) struct Exec<'p> {
     pub(super) blocks: u32,
     pub(super) block_index: u32,
     pub(super) notes: Vec<Diagnostic>,
-    pub(super) a5: super::a5::State,
+    pub(super) a5: super::a5::State<'p>,
     sync: Option<AutoSync>,
     inserted: Vec<Inserted>,
     span: Span,
@@ -104,6 +105,15 @@ pub(super) struct Exec<'p> {
 /// Runs a lowered program once; see [`Runner::run`].
 pub fn run(program: &Program, options: &Options) -> Result<Outcome, Vec<Diagnostic>> {
     Runner::default().run(program, options)
+}
+
+/// The same with a listener to the vecscopes of 950 programs.
+pub fn run_with(
+    program: &Program,
+    options: &Options,
+    sink: Option<&mut dyn MicroSink>,
+) -> Result<Outcome, Vec<Diagnostic>> {
+    run_on(&mut None, program, options, sink)
 }
 
 /// Runs programs one after the other on the same memory.
@@ -119,7 +129,7 @@ impl Runner {
         program: &Program,
         options: &Options,
     ) -> Result<Outcome, Vec<Diagnostic>> {
-        run_on(&mut self.ub, program, options)
+        run_on(&mut self.ub, program, options, None)
     }
 }
 
@@ -127,13 +137,20 @@ fn run_on(
     spare: &mut Option<Memory>,
     program: &Program,
     options: &Options,
+    sink: Option<&mut dyn MicroSink>,
 ) -> Result<Outcome, Vec<Diagnostic>> {
+    // Borrowed anew, so that it need not outlive the program.
+    let mut sink: Option<&mut dyn MicroSink> = match sink {
+        Some(s) => Some(&mut *s),
+        None => None,
+    };
     let bound = bind(program, &options.args, options.settings.poison)?;
     let mut out = Outcome::default();
     let mut gm = bound.gm;
     let mut tiles = Vec::new();
     for block in 0..options.blocks.max(1) {
         let mut exec = Exec::new(program, options, gm, block, spare.take());
+        exec.a5.sink = sink.take();
         exec.fill_tiles(&bound.tiles);
         let entry = exec.machine.modes();
         let result = exec.call(program.entry, bound.values.clone());
@@ -141,6 +158,7 @@ fn run_on(
             exec.machine.leave(&entry, true);
         }
         tiles = tile_outputs(program, &exec.machine);
+        sink = exec.a5.sink.take();
         let Machine { ub, gm: after, log: Log { stream, .. }, findings, .. } = exec.machine;
         *spare = Some(ub);
         gm = after;

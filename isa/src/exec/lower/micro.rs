@@ -3,7 +3,7 @@
 use super::{Lower, N};
 use crate::a5::{Cmp, Dist, Form, Kind, Mode, Mods, Op, Pattern, Step, parse_part};
 use crate::exec::a5::{Address, MicroStmt};
-use crate::exec::program::{Code, Num};
+use crate::exec::program::{Code, Num, Stmt};
 use crate::text::{self as ast, Arg as Node, Type, TypeKind};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
@@ -19,8 +19,10 @@ impl Lower<'_> {
     /// A micro-op, if the op is one: it names registers, or stands in a vecscope, or exists on the
     /// 950 alone.
     pub(super) fn micro(&mut self, name: &str, op: &ast::Op) -> Option<Code> {
-        if name == "vecscope" {
-            return Some(self.vecscope(op));
+        match name {
+            "vecscope" => return Some(self.vecscope(op, |l, r| l.scoped(&r.blocks, &[]))),
+            "strict_vecscope" => return Some(self.vecscope(op, |l, r| l.isolated(op, r))),
+            _ => {}
         }
         let (micro, cmp) = find(name)?;
         let registers = op.operand_types().iter().chain(op.result_types()).any(is_register);
@@ -28,6 +30,12 @@ impl Lower<'_> {
             return None;
         }
         let row_form = micro.form();
+        let anywhere = matches!(row_form, Form::Sort | Form::Merge | Form::ReadVms);
+        if !(self.vecscope || self.section || self.bare || anywhere) {
+            let message = format!("{} outside a vecscope", op.name.text);
+            let help = "wrap it in pto.vecscope { .. }; registers live in one vecscope";
+            self.error("lower.vecscope", op.span, message, Some(help));
+        }
         let (names, nodes): (Vec<&Node>, Vec<&Node>) = op
             .args
             .iter()
@@ -39,7 +47,10 @@ impl Lower<'_> {
         if row_form == Form::Dup && op.operand_types().first().is_some_and(is_vreg) {
             step.mods.dist = Dist::Norm;
         }
+        let id = self.micros;
+        self.micros += 1;
         let mut stmt = MicroStmt {
+            id,
             step,
             v: SmallVec::new(),
             m: SmallVec::new(),
@@ -56,7 +67,11 @@ impl Lower<'_> {
         Some(Code::Micro(Box::new(stmt)))
     }
 
-    fn vecscope(&mut self, op: &ast::Op) -> Code {
+    fn vecscope(
+        &mut self,
+        op: &ast::Op,
+        body: impl FnOnce(&mut Self, &ast::Region) -> Vec<Stmt>,
+    ) -> Code {
         if self.vecscope {
             self.error(
                 "lower.vecscope",
@@ -66,9 +81,30 @@ impl Lower<'_> {
             );
         }
         let outer = std::mem::replace(&mut self.vecscope, true);
-        let body = op.regions.first().map_or(Vec::new(), |r| self.scoped(&r.blocks, &[]));
+        let body = op.regions.first().map_or(Vec::new(), |r| body(self, r));
         self.vecscope = outer;
         Code::Vecscope(body)
+    }
+
+    /// A region that sees its block arguments and nothing else.
+    fn isolated(&mut self, op: &ast::Op, r: &ast::Region) -> Vec<Stmt> {
+        let given = self.values(&op.args);
+        let args = r.blocks.first().map_or(&[][..], |b| &b.args);
+        if given.len() != args.len() {
+            let message = format!("{} values for {} block arguments", given.len(), args.len());
+            self.error("lower.operand", op.span, message, None);
+        }
+        let mut names = Vec::new();
+        let mut out = Vec::new();
+        for ((name, _), from) in args.iter().zip(given) {
+            let slot = self.fresh();
+            out.push(Stmt { span: name.span, code: Code::Copy(slot, from) });
+            names.push((name.text.clone(), slot));
+        }
+        let outer = std::mem::take(&mut self.scopes);
+        out.extend(self.scoped(&r.blocks, &names));
+        self.scopes = outer;
+        out
     }
 
     fn micro_operands(&mut self, op: &ast::Op, nodes: &[&Node], stmt: &mut MicroStmt) {

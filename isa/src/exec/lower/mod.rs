@@ -129,6 +129,10 @@ struct Lower<'a> {
     /// `pto.tassign %argN, @tile(..)` of the documents: addresses waiting for the next tile op.
     pending: Vec<(String, u64)>,
     depth: usize,
+    /// Micro-ops so far.
+    micros: u32,
+    /// Inside a vector section.
+    section: bool,
     /// Inside a vecscope.
     vecscope: bool,
     /// The module is for the 950.
@@ -161,6 +165,8 @@ impl<'a> Lower<'a> {
             literals: Vec::new(),
             pending: Vec::new(),
             depth: 0,
+            micros: 0,
+            section: false,
             vecscope: false,
             is_a5: false,
         }

@@ -20,7 +20,9 @@ impl Lower<'_> {
                 }
             }
             "section.vector" | "section.aiv" => {
+                let outer = std::mem::replace(&mut self.section, true);
                 let body = op.regions.first().map_or(Vec::new(), |r| self.scoped(&r.blocks, &[]));
+                self.section = outer;
                 return Some(Code::Section(body));
             }
             "section.cube" => return Some(Code::Nothing),

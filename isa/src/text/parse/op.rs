@@ -115,13 +115,17 @@ impl<'a> Parser<'a> {
         let name_text = self.slice(name_tok);
         let name = self.ident_of(name_tok);
         let mut args = self.args(name_text)?;
-        let types = self.signature()?;
+        let mut types = self.signature()?;
         if self.at(b'{') && self.at_dict(name_text) {
             args.push(self.dict_arg()?);
         }
         let regions = self.regions(name_text)?;
         if self.at(b'{') && self.at_dict(name_text) {
             args.push(self.dict_arg()?);
+        }
+        // `pto.strict_vecscope(..) {..} : (T) -> ()`
+        if types.is_none() && !regions.is_empty() && self.at(b':') {
+            types = self.signature()?;
         }
         let span = self.since(start);
         Ok(Op { results: Vec::new(), name, form: Form::Custom, args, types, regions, span })

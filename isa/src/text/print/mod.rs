@@ -212,7 +212,11 @@ impl Printer {
                 _ => self.spaced_arg(arg),
             }
         }
-        if let Some(sig) = &op.types {
+        let (before, after) = match name.ends_with("strict_vecscope") {
+            true => (None, op.types.as_ref()),
+            false => (op.types.as_ref(), None),
+        };
+        if let Some(sig) = before {
             self.signature(sig);
         }
         for region in &op.regions {
@@ -221,6 +225,9 @@ impl Printer {
                 self.fmt(format_args!("{} ", k.text));
             }
             self.region(region);
+        }
+        if let Some(sig) = after {
+            self.signature(sig);
         }
     }
 
