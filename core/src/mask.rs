@@ -32,6 +32,7 @@ impl Mask {
     pub const NONE: Mask = Mask(BitArray::ZERO);
 
     /// The first `n` lanes (all 256 when `n` is larger).
+    #[inline]
     pub fn first(n: usize) -> Mask {
         let mut words = [0u64; 4];
         for (i, w) in words.iter_mut().enumerate() {
@@ -42,6 +43,7 @@ impl Mask {
     }
 
     /// From raw words, word 0 holding lanes 0..63.
+    #[inline]
     pub fn from_words(words: [u64; 4]) -> Mask {
         Mask(BitArray::new(words))
     }
@@ -52,11 +54,13 @@ impl Mask {
     }
 
     /// Raw words, word 0 holding lanes 0..63.
+    #[inline]
     pub fn words(&self) -> [u64; 4] {
         self.0.data
     }
 
     /// Is lane `i` active? Lanes beyond the mask are not.
+    #[inline]
     pub fn get(&self, i: usize) -> bool {
         i < LANES && self.0.data[i / 64] >> (i % 64) & 1 == 1
     }
@@ -68,28 +72,47 @@ impl Mask {
         }
     }
 
+    /// `n` if exactly the first `n` lanes are active.
+    #[inline]
+    pub fn prefix(&self) -> Option<usize> {
+        let mut n = 0;
+        for w in self.words() {
+            let ones = w.trailing_ones() as usize;
+            if n % 64 != 0 && w != 0 || ones < 64 && w >> ones != 0 {
+                return None;
+            }
+            n += ones;
+        }
+        Some(n)
+    }
+
     /// Number of active lanes.
+    #[inline]
     pub fn count(&self) -> usize {
         self.0.data.iter().map(|w| w.count_ones() as usize).sum()
     }
 
     /// True if no lane is active.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.data == [0; 4]
     }
 
     /// Are the first `n` lanes all active?
+    #[inline]
     pub fn covers(&self, n: usize) -> bool {
         self.and(&Mask::first(n)) == Mask::first(n)
     }
 
     /// Lanes active in both.
+    #[inline]
     pub fn and(&self, other: &Mask) -> Mask {
         let (a, b) = (self.words(), other.words());
         Mask::from_words(std::array::from_fn(|i| a[i] & b[i]))
     }
 
     /// `n <= 64` lanes starting at `at`, as the low bits of a word.
+    #[inline]
     pub fn bits(&self, at: usize, n: usize) -> u64 {
         if at >= LANES || n == 0 {
             return 0;
@@ -103,8 +126,11 @@ impl Mask {
     }
 
     /// The lowest active lane.
+    #[inline]
     pub fn lowest(&self) -> Option<usize> {
-        self.0.first_one()
+        let words = self.words();
+        let i = words.iter().position(|w| *w != 0)?;
+        Some(64 * i + words[i].trailing_zeros() as usize)
     }
 
     /// Active lanes in increasing order.
@@ -145,6 +171,8 @@ mod tests {
             let lanes: Vec<usize> = (0..LANES).filter(|&i| bools[i]).collect();
             prop_assert_eq!(m.iter().collect::<Vec<_>>(), lanes.clone());
             prop_assert_eq!(m.lowest(), lanes.first().copied());
+            let straight = lanes.iter().enumerate().all(|(i, l)| i == *l).then_some(lanes.len());
+            prop_assert_eq!(m.prefix(), straight);
             for i in 0..n {
                 let want = at + i < LANES && bools[at + i];
                 prop_assert_eq!(m.bits(at, n) >> i & 1 == 1, want);
@@ -157,6 +185,7 @@ mod tests {
             let m = Mask::first(n);
             prop_assert_eq!(m.count(), n.min(LANES));
             prop_assert!(m.covers(n.min(LANES)));
+            prop_assert_eq!(m.prefix(), Some(n.min(LANES)));
             prop_assert!(n >= LANES || !m.get(n));
         }
     }

@@ -73,8 +73,7 @@ fn each(
 }
 
 fn write(ub: &mut Memory, at: u64, e: usize, values: &[u8; 256], out: &Results, rec: u32) {
-    let n = out.written.count();
-    if out.written == Mask::first(n) && out.bad.is_empty() {
+    if let (Some(n), true) = (out.written.prefix(), out.bad.is_empty()) {
         if let (Some(to), Some(from)) = (ub.bytes.get_mut(at, n * e), values.get(..n * e)) {
             to.copy_from_slice(from);
         }

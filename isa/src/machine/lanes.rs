@@ -56,12 +56,12 @@ impl Active {
     }
 
     fn of(mask: Mask) -> Active {
-        let n = mask.count();
-        if mask == Mask::first(n) { Active::Prefix(n) } else { Active::Bits(mask) }
+        mask.prefix().map_or(Active::Bits(mask), Active::Prefix)
     }
 }
 
 /// Active lanes of repeat `r`.
+#[inline]
 pub fn active(p: &Plan, r: u64) -> Active {
     match p.lanes {
         Lanes::All => Active::Prefix(p.per_repeat),
