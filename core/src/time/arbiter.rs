@@ -20,7 +20,7 @@ const SHORT: u64 = 300;
 const BLOCKS: usize = 4096;
 
 /// Banks of the Unified Buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Geometry {
     /// Bank groups, 1..=64.
     pub groups: u64,

@@ -18,6 +18,7 @@ mod arbiter;
 mod chain;
 mod figures;
 mod machine;
+mod memo;
 mod prepared;
 mod timeline;
 pub mod vf;

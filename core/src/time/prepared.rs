@@ -1,8 +1,9 @@
 //! What of a stream does not depend on figures, computed once for many timings.
 
-use super::arbiter::{Access, Geometry, Pace, busy, extent};
+use super::arbiter::{Access, Geometry, Pace, extent};
 use super::figures::{Cost, Fixed, geometry};
 use super::machine::Machine;
+use super::memo::remembered;
 use super::timeline::Timeline;
 use crate::access::{Lanes, Role, Walk};
 use crate::dtype::DType;
@@ -208,7 +209,7 @@ fn arbitrate(stream: &Stream, r: &Record, geometry: Geometry, pace: Pace) -> u64
     let (reads, writes) = (with(Role::Read), with(Role::Write));
     let lanes = stream.lanes(r);
     let repeats = u64::from(r.repeats);
-    busy(&Access { reads: &reads, writes: &writes, lanes, repeats }, geometry, pace)
+    remembered(&Access { reads: &reads, writes: &writes, lanes, repeats }, geometry, pace)
 }
 
 /// Cycles of the bursts of a copy or transfer.

@@ -178,3 +178,24 @@ proptest::proptest! {
         }
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn moving_all_operands_by_whole_layers_changes_nothing(
+        bases in [0u64..0x400, 0u64..0x400, 0u64..0x400], layers in [0u64..3, 0u64..3, 0u64..3],
+        strides in [0i64..20, 0i64..20, 0i64..20], repeats in 3u64..90, up in 1u64..5,
+    ) {
+        let at = |i: usize, by: u64| (layers[i] + by) * 0x1_0000 + bases[i] * 32;
+        let access = |by: u64| {
+            let walk = |i: usize, role| (at(i, by), walk(role, 1, strides[i]));
+            ([walk(0, Role::Read), walk(1, Role::Read)], [walk(2, Role::Write)])
+        };
+        let pace = Pace { depth: 15, interval: 1 };
+        let cycles = |by, f: fn(&Access, Geometry, Pace) -> u64| {
+            let (reads, writes) = access(by);
+            f(&Access { reads: &reads, writes: &writes, lanes: Lanes::All, repeats }, UB, pace)
+        };
+        proptest::prop_assert_eq!(cycles(0, busy), cycles(up, busy));
+        proptest::prop_assert_eq!(cycles(0, busy), cycles(up, crate::time::memo::remembered));
+    }
+}
