@@ -34,6 +34,7 @@ fn mods() -> impl Strategy<Value = Mods> {
             sat,
             post,
             descending,
+            bar: Barrier::StoreLoad,
         })
 }
 

@@ -206,3 +206,40 @@ fn what_was_never_written_is_reported_where_it_decides() {
     let tail = "%al = pto.init_align : !pto.align %k = arith.constant 3 : i32 %p = pto.addptr %ub, %c64 : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub> %w = pto.vbr 1.0 : f32 -> !pto.vreg<64xf32> %am = pto.vstus %al, %k, %w, %p : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align";
     assert_eq!(codes(tail), ["align.flush"]);
 }
+
+/// Codes found in a vecscope of these statements over `%v` = lanes 0..64, `%w` = ones.
+fn hazards(body: &str) -> Vec<String> {
+    let text = format!(
+        r#"
+    pto.vecscope {{
+      %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %w = pto.vbr 1.0 : f32 -> !pto.vreg<64xf32>
+      {body}
+    }}
+"#
+    )
+    .replace("LOAD", "%v = pto.vlds %ub[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>")
+    .replace("ADD", "%s = pto.vadd %v, %w, %m : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>")
+    .replace("STORE(%w)", "pto.vsts %w, %ub[%c0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>")
+    .replace("STORE(%s)", "pto.vsts %s, %ub[%c0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>")
+    .replace("NEXT(%w)", "pto.vsts %w, %ub[%c64], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>");
+    let (out, _) = run(&text, None).unwrap();
+    let helps = out.blocks[0].findings.iter().filter(|f| f.diag.code == "racecheck.mem_bar");
+    helps.filter_map(|f| f.diag.help.clone()).collect()
+}
+
+#[test]
+fn accesses_of_the_same_bytes_need_a_barrier() {
+    let need = |kind: &str| vec![format!("put pto.mem_bar \"{kind}\" between them")];
+    assert_eq!(hazards("STORE(%w) LOAD"), need("VST_VLD"));
+    assert!(hazards("STORE(%w) pto.mem_bar \"VST_VLD\" LOAD").is_empty());
+    assert_eq!(hazards("STORE(%w) pto.mem_bar \"VST_VST\" LOAD"), need("VST_VLD"));
+    assert_eq!(hazards("LOAD STORE(%w)"), need("VLD_VST"));
+    assert!(hazards("LOAD pto.mem_bar \"VV_ALL\" STORE(%w)").is_empty());
+    // The stored value comes from the load: the register keeps the order.
+    assert!(hazards("LOAD ADD STORE(%s)").is_empty());
+    assert_eq!(hazards("STORE(%w) STORE(%w)"), need("VST_VST"));
+    assert!(hazards("STORE(%w) NEXT(%w)").is_empty());
+    // One vecscope is done before the next begins.
+    assert!(hazards("STORE(%w) } pto.vecscope { LOAD").is_empty());
+}

@@ -1,6 +1,7 @@
 //! State of the 950 vector core beside its vector registers, and what one micro-op sees of it.
 
 use super::mode::Mods;
+use super::order::Order;
 use super::reg::{Align, VL, VReg};
 use super::table::Op;
 use crate::machine::Stop;
@@ -141,6 +142,8 @@ pub struct Core {
     pub touched: SmallVec<[Touch; 8]>,
     /// Remarks, each kind once an instruction until taken.
     pub remarks: Vec<Remark>,
+    /// Order of UB accesses in the current vecscope.
+    pub order: Order,
     /// Store streams with bytes still in an align register: stream and end address.
     pub open: Vec<(u32, u64)>,
     streams: u32,
@@ -157,6 +160,7 @@ impl Default for Core {
             writer: WRITER_NONE,
             touched: SmallVec::new(),
             remarks: Vec::new(),
+            order: Order::default(),
             open: Vec::new(),
             streams: 0,
         }
@@ -182,8 +186,14 @@ impl Core {
         }
     }
 
+    /// Start of a vecscope.
+    pub fn enter_scope(&mut self) {
+        self.order.enter();
+    }
+
     /// End of a vecscope: store streams that were never flushed are reported, AR and SQZN stay.
     pub fn leave_scope(&mut self) {
+        self.order.leave();
         for (_, end) in std::mem::take(&mut self.open) {
             let diag = Diagnostic::new(
                 "align.flush",

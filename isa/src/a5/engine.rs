@@ -61,10 +61,11 @@ impl Core {
                 r.settle(&[a, b, c], size);
             }
             Sem::Move(f) => r.moved(&cx, f, [a, b]),
-            Sem::Any(f) => return f(&mut r),
+            Sem::Any(f) => f(&mut r)?,
             Sem::Refused(why) => return Err(refused(step, why)),
             Sem::Nothing => {}
         }
+        r.order();
         Ok(())
     }
 }

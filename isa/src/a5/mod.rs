@@ -7,6 +7,7 @@ pub mod core;
 mod engine;
 pub mod form;
 pub mod mode;
+pub mod order;
 pub mod reg;
 pub mod sem;
 mod sink;
@@ -14,7 +15,7 @@ pub mod table;
 
 pub use self::core::{Args, Core, Outs, Remark, Run, Step, Touch, UB_BYTES, UB_USABLE};
 pub use form::{Form, Kind, Mode};
-pub use mode::{Cmp, Dist, Mods, Pattern, parse_part};
+pub use mode::{Barrier, Cmp, Dist, Mods, Pattern, parse_part};
 pub use reg::{Align, AlignKind, VL, VReg};
 pub use sink::{Executed, LoopEntry, MicroSink, RegId};
 pub use table::{Op, Row, catalogue};

@@ -117,6 +117,42 @@ impl Cmp {
     }
 }
 
+/// What a memory barrier orders; the kinds that name scalar accesses change nothing here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Barrier {
+    /// Everything (`VV_ALL`).
+    #[default]
+    All,
+    /// Later loads behind earlier stores (`VST_VLD`).
+    StoreLoad,
+    /// Later stores behind earlier loads (`VLD_VST`).
+    LoadStore,
+    /// Later stores behind earlier stores (`VST_VST`).
+    StoreStore,
+    /// Between vector and scalar accesses.
+    Scalar,
+}
+
+impl Barrier {
+    /// Spellings `[D: GYM]`.
+    pub const NAMES: &'static [&'static str] = &[
+        "VV_ALL", "VST_VLD", "VLD_VST", "VST_VST", "SV_ALL", "VS_ALL", "ST_VLD", "LD_VST",
+        "ST_VST", "VST_LD", "VLD_ST", "VST_ST",
+    ];
+
+    /// By its spelling.
+    pub fn parse(s: &str) -> Option<Barrier> {
+        Some(match s {
+            "VV_ALL" => Barrier::All,
+            "VST_VLD" => Barrier::StoreLoad,
+            "VLD_VST" => Barrier::LoadStore,
+            "VST_VST" => Barrier::StoreStore,
+            _ if Barrier::NAMES.contains(&s) => Barrier::Scalar,
+            _ => return None,
+        })
+    }
+}
+
 /// Every mode a micro-op may carry; each op reads those it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Mods {
@@ -136,6 +172,8 @@ pub struct Mods {
     pub post: bool,
     /// `vci` counts downwards.
     pub descending: bool,
+    /// What `mem_bar` orders.
+    pub bar: Barrier,
 }
 
 /// A part by any of its spellings.

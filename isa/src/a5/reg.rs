@@ -13,11 +13,13 @@ pub struct VReg {
     bytes: [u8; VL],
     /// Bytes whose contents are undefined.
     pub undef: Mask,
+    /// Loads of the vecscope it was computed from, folded into 64 bits.
+    pub sources: u64,
 }
 
 impl VReg {
     /// All bytes zero and defined.
-    pub const ZERO: VReg = VReg { bytes: [0; VL], undef: Mask::NONE };
+    pub const ZERO: VReg = VReg { bytes: [0; VL], undef: Mask::NONE, sources: 0 };
 
     /// A register with every lane holding the low `size` bytes of `bits`.
     pub fn splat(bits: u64, size: usize) -> VReg {
@@ -45,7 +47,7 @@ impl VReg {
 
     /// Contents nobody defined.
     pub fn poison(byte: u8) -> VReg {
-        VReg { bytes: [byte; VL], undef: Mask::first(VL) }
+        VReg { bytes: [byte; VL], undef: Mask::first(VL), sources: 0 }
     }
 
     /// All bytes.

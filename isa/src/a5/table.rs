@@ -213,7 +213,7 @@ micro_ops! {
     vmrgsort4   Merge   HF  Sem::Any(sort::merge4),         "vmrgsort4", Documented, "Merges up to four descending lists of records.";
     get_vms4_sr ReadVms ANY Sem::Any(sort::read_vms4),      "scalar", Documented, "Records consumed from each list by the last merge.";
     sprclr      Special ANY Sem::Any(stream::clear),        "scalar", Documented, "AR = 0.";
-    mem_bar     Bar     ANY Sem::Nothing,                   "mem_bar", Documented, "Orders memory accesses of a vecscope.";
+    mem_bar     Bar     ANY Sem::Any(stream::bar),                "mem_bar", Documented, "Orders memory accesses of a vecscope.";
 }
 
 impl Row {

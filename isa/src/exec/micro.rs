@@ -23,6 +23,7 @@ impl Exec<'_> {
         self.at_statement(body.first().map_or(self.span(), |s| s.span));
         self.poison(frame);
         self.a5.in_scope = true;
+        self.a5.core.enter_scope();
         let span = self.span();
         if let Some(s) = &mut self.a5.sink {
             s.enter_scope(span);

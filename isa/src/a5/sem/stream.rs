@@ -126,6 +126,12 @@ pub fn flush_ar(r: &mut Run<'_, '_>) -> Done {
     flush(r, r.args.p[0].wrapping_add(r.core.ar))
 }
 
+/// Orders accesses.
+pub fn bar(r: &mut Run<'_, '_>) -> Done {
+    r.core.order.bar(r.step.mods.bar);
+    Ok(())
+}
+
 /// AR = 0, the only register `sprclr` clears here.
 pub fn clear(r: &mut Run<'_, '_>) -> Done {
     if r.step.mods.dist != Dist::Plain {

@@ -1,19 +1,13 @@
 //! Micro-ops of the 950 as text: operands by kind, modes as strings or attributes.
 
 use super::{Lower, N};
-use crate::a5::{Cmp, Dist, Form, Kind, Mode, Mods, Op, Pattern, Step, parse_part};
+use crate::a5::{Barrier, Cmp, Dist, Form, Kind, Mode, Mods, Op, Pattern, Step, parse_part};
 use crate::exec::a5::{Address, MicroStmt};
 use crate::exec::program::{Code, Num, Stmt};
 use crate::text::{self as ast, Arg as Node, Type, TypeKind};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
 use smallvec::SmallVec;
-
-/// Orderings `mem_bar` knows `[D: GYM]`.
-const BARRIERS: &[&str] = &[
-    "VV_ALL", "VST_VLD", "VLD_VST", "VST_VST", "SV_ALL", "VS_ALL", "ST_VLD", "LD_VST", "ST_VST",
-    "VST_LD", "VLD_ST", "VST_ST",
-];
 
 impl Lower<'_> {
     /// A micro-op, if the op is one: it names registers, or stands in a vecscope, or exists on the
@@ -345,7 +339,7 @@ fn set_mode(mode: Mode, key: &str, text: &str, mods: &mut Mods) -> bool {
             _ => false,
         },
         (Mode::Register, _) => text == "AR",
-        (Mode::Barrier, _) => BARRIERS.contains(&text),
+        (Mode::Barrier, _) => put(&mut mods.bar, Barrier::parse(text)),
         _ => false,
     }
 }
@@ -370,7 +364,7 @@ fn mode_help(mode: Mode) -> String {
         Mode::Round => "one of R A F C Z O".into(),
         Mode::Order => "ASC or DESC".into(),
         Mode::Register => "AR".into(),
-        Mode::Barrier => list(BARRIERS),
+        Mode::Barrier => list(Barrier::NAMES),
         Mode::Post | Mode::None => "POST_UPDATE, where the instruction has it".into(),
     }
 }
