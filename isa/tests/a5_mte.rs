@@ -149,8 +149,8 @@ fn what_goes_wrong_is_named() {
     assert!(negative.unwrap_err().contains("burst length"));
     let missing = run(&format!("pto.mte_gm_ub %in, %ub, %c0, %c8 : {IN}")).unwrap_err();
     assert!(missing.contains("nburst"), "{missing}");
-    let wrong_way = run(&format!(
-        "pto.mte_ub_gm %in, %out, %c8 nburst(%c1, %c8, %c8) : !pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64, i64, i64, i64"
-    ));
+    let wrong_way = run(
+        "pto.mte_ub_gm %in, %out, %c8 nburst(%c1, %c8, %c8) : !pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64, i64, i64, i64",
+    );
     assert!(wrong_way.unwrap_err().contains("wrong memories"));
 }

@@ -243,3 +243,19 @@ fn accesses_of_the_same_bytes_need_a_barrier() {
     // One vecscope is done before the next begins.
     assert!(hazards("STORE(%w) } pto.vecscope { LOAD").is_empty());
 }
+
+#[test]
+fn a_barrier_carries_order_through_memory() {
+    // The load feeds a store, the barrier waits for it, so the load is long done.
+    let chain = "LOAD NEXT(%v) pto.mem_bar \"VST_VLD\" %t = pto.vlds %ub[%c64] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32> STORE(%t)";
+    let chain = chain
+        .replace(
+            "NEXT(%v)",
+            "pto.vsts %v, %ub[%c64], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>",
+        )
+        .replace(
+            "STORE(%t)",
+            "pto.vsts %t, %ub[%c0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>",
+        );
+    assert!(hazards(&chain).is_empty());
+}

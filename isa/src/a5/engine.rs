@@ -34,9 +34,18 @@ impl Core {
         // Lane by lane, the result has the type of the sources; only its width is checked, since
         // signed, unsigned and signless spellings mix in programs.
         let step = &Step { dt: if lanewise { step.st } else { step.dt }, ..*step };
-        let cx = Ctx::new(step, self, args.n);
         let mut r = Run { step: *step, args, outs, core: self, ub };
-        let size = step.dt.size();
+        r.compute()?;
+        r.order();
+        Ok(())
+    }
+}
+
+impl Run<'_, '_> {
+    fn compute(&mut self) -> Done {
+        let (row, args, r) = (self.step.op.row(), self.args, self);
+        let cx = Ctx::new(&r.step, r.core, args.n);
+        let size = r.step.dt.size();
         let scalar = || VReg::splat(args.s, size);
         let [a, b, c] = args.v;
         match row.sem {
@@ -61,16 +70,13 @@ impl Core {
                 r.settle(&[a, b, c], size);
             }
             Sem::Move(f) => r.moved(&cx, f, [a, b]),
-            Sem::Any(f) => f(&mut r)?,
-            Sem::Refused(why) => return Err(refused(step, why)),
+            Sem::Any(f) => return f(r),
+            Sem::Refused(why) => return Err(refused(&r.step, why)),
             Sem::Nothing => {}
         }
-        r.order();
         Ok(())
     }
-}
 
-impl Run<'_, '_> {
     /// Zeroes inactive lanes and carries undefined lanes over.
     pub(super) fn settle(&mut self, sources: &[&VReg], size: usize) {
         let undef = union(sources, size);

@@ -23,6 +23,10 @@ pub struct Order {
     load_store: u32,
     /// The same for stores of stored bytes.
     store_store: u32,
+    /// Loads that stores of the vecscope were computed from.
+    fed: u64,
+    /// Those of them that are done before any later load: a barrier waited for their stores.
+    done: u64,
 }
 
 /// The bit that stands for a load in the sources of a register.
@@ -44,6 +48,7 @@ impl Order {
         }
         self.active = true;
         self.bar(Barrier::All);
+        (self.fed, self.done) = (0, 0);
     }
 
     /// It ends.
@@ -56,6 +61,7 @@ impl Order {
         let all = kind == Barrier::All;
         if all || kind == Barrier::StoreLoad {
             self.store_load = self.now;
+            self.done = self.fed;
         }
         if all || kind == Barrier::LoadStore {
             self.load_store = self.now;
@@ -85,6 +91,7 @@ impl Order {
         let raced = self.loaded[range.clone()].iter().any(|l| *l > floor && free(*l));
         let latest = self.stored[range.clone()].iter().copied().fold(0, u32::max);
         self.stored[range].fill(self.now);
+        self.fed |= sources;
         if latest > self.store_store {
             return Some(Barrier::StoreStore);
         }
@@ -108,7 +115,7 @@ impl Run<'_, '_> {
                     false => self.core.order.load(&t).then_some(Barrier::StoreLoad),
                 };
                 if !t.write {
-                    sources |= bit(self.core.order.now);
+                    sources |= bit(self.core.order.now) | self.core.order.done;
                 }
                 lacking = lacking.or(lacks.map(|l| (l, t)));
                 self.core.touched.push(t);

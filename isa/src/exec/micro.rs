@@ -54,6 +54,23 @@ impl Exec<'_> {
     }
 
     pub(super) fn micro(&mut self, frame: &mut Frame, s: &MicroStmt) -> Result<(), Stop> {
+        let args = self.operands(frame, s)?;
+        let a5 = &mut self.a5;
+        a5.core.ctrl = self.machine.regs.ctrl;
+        a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
+        if self.a5.sink.is_some() {
+            let masks = s.step.op.form().masks();
+            let mask = masks.checked_sub(1).and_then(|i| args.m.get(i)).copied();
+            self.show(s, &args.p[..s.p.len().min(args.p.len())], mask);
+        }
+        self.publish(frame, s);
+        if !self.a5.core.remarks.is_empty() {
+            self.remarks(OpId(A5_OPS + s.step.op.id().0));
+        }
+        Ok(())
+    }
+
+    fn operands<'f>(&self, frame: &'f Frame, s: &MicroStmt) -> Result<Args<'f>, Stop> {
         let mut args = Args::default();
         for (to, from) in args.v.iter_mut().zip(&s.v) {
             *to = match get(frame, *from) {
@@ -88,19 +105,7 @@ impl Exec<'_> {
             // The access uses the base; the offset only moves it.
             args.p[0] = args.p[0].wrapping_add_signed(args.step.wrapping_neg());
         }
-        let a5 = &mut self.a5;
-        a5.core.ctrl = self.machine.regs.ctrl;
-        a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
-        if self.a5.sink.is_some() {
-            let masks = s.step.op.form().masks();
-            let mask = masks.checked_sub(1).and_then(|i| args.m.get(i)).copied();
-            self.show(s, &args.p[..s.p.len().min(args.p.len())], mask);
-        }
-        self.publish(frame, s);
-        if !self.a5.core.remarks.is_empty() {
-            self.remarks(OpId(A5_OPS + s.step.op.id().0));
-        }
-        Ok(())
+        Ok(args)
     }
 
     fn ub_address(&self, frame: &Frame, a: &Address, step: &mut i64) -> Result<u64, Stop> {

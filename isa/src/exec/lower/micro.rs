@@ -23,13 +23,8 @@ impl Lower<'_> {
         if !registers && !self.vecscope && !self.is_a5 && crate::table::Op::find(name).is_some() {
             return None;
         }
-        let row_form = micro.form();
-        let anywhere = matches!(row_form, Form::Sort | Form::Merge | Form::ReadVms);
-        if !(self.vecscope || self.section || self.bare || anywhere) {
-            let message = format!("{} outside a vecscope", op.name.text);
-            let help = "wrap it in pto.vecscope { .. }; registers live in one vecscope";
-            self.error("lower.vecscope", op.span, message, Some(help));
-        }
+        let form = micro.form();
+        self.check_scope(form, op);
         let (names, nodes): (Vec<&Node>, Vec<&Node>) = op
             .args
             .iter()
@@ -37,8 +32,8 @@ impl Lower<'_> {
             .partition(|a| Self::is_name(a));
         let mut step = self.types(micro, op);
         step.mods.cmp = cmp.unwrap_or_default();
-        self.modes(row_form, op, &names, &mut step.mods);
-        if row_form == Form::Dup && op.operand_types().first().is_some_and(is_vreg) {
+        self.modes(form, op, &names, &mut step.mods);
+        if form == Form::Dup && op.operand_types().first().is_some_and(is_vreg) {
             step.mods.dist = Dist::Norm;
         }
         let id = self.micros;
@@ -54,11 +49,21 @@ impl Lower<'_> {
             p: SmallVec::new(),
             results: SmallVec::new(),
         };
-        if !row_form.operands().is_empty() || !nodes.is_empty() {
+        if !form.operands().is_empty() || !nodes.is_empty() {
             self.micro_operands(op, &nodes, &mut stmt);
         }
         self.micro_results(op, &mut stmt);
         Some(Code::Micro(Box::new(stmt)))
+    }
+
+    /// Registers live in a vecscope; sorting runs outside.
+    fn check_scope(&mut self, form: Form, op: &ast::Op) {
+        let anywhere = matches!(form, Form::Sort | Form::Merge | Form::ReadVms);
+        if !(self.vecscope || self.section || self.bare || anywhere) {
+            let message = format!("{} outside a vecscope", op.name.text);
+            let help = "wrap it in pto.vecscope { .. }; registers live in one vecscope";
+            self.error("lower.vecscope", op.span, message, Some(help));
+        }
     }
 
     fn vecscope(
@@ -202,6 +207,11 @@ impl Lower<'_> {
                 _ => None,
             });
         let gran = micro.gran().or(mask).unwrap_or(st.size().min(4) as u8);
+        self.check_types(micro, op, st, dt);
+        Step { op: micro, dt, st, gran, mods: Mods::default() }
+    }
+
+    fn check_types(&mut self, micro: Op, op: &ast::Op, st: DType, dt: DType) {
         if !micro.row().accepts(st) {
             let names: Vec<_> = micro.row().types.iter().map(|t| t.name()).collect();
             let message = format!("{} does not take {st} on the 950", op.name.text);
@@ -216,7 +226,6 @@ impl Lower<'_> {
             let message = format!("{} of {st} cannot give {dt}", op.name.text);
             self.error("lower.type", op.span, message, Some("result and sources have one width"));
         }
-        Step { op: micro, dt, st, gran, mods: Mods::default() }
     }
 
     /// A vector register type must have an element the emulator has and 256 bytes.
