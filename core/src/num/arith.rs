@@ -44,6 +44,20 @@ pub(super) fn zip2<T: Copy>(a: &[T], b: &[T], dst: &mut [T], f: impl Fn(T, T) ->
     }
 }
 
+/// One result per eight lanes: the adjacent tree `((0,1),(2,3)),((4,5),(6,7))`.
+#[inline(always)]
+pub(super) fn fold8<T: Copy>(src: &[T], dst: &mut [T], f: impl Fn(T, T) -> T) {
+    for (d, c) in dst.iter_mut().zip(src.chunks_exact(8)) {
+        let (low, high) = (f(f(c[0], c[1]), f(c[2], c[3])), f(f(c[4], c[5]), f(c[6], c[7])));
+        *d = f(low, high);
+    }
+}
+
+/// Sums of eight lanes each, added as a tree of adjacent lanes.
+pub fn sum8_f32(src: &[f32], dst: &mut [f32]) {
+    fold8(src, dst, add1_f32);
+}
+
 /// `dst = f(dst)` lane by lane.
 #[inline(always)]
 pub(super) fn each<T: Copy>(dst: &mut [T], f: impl Fn(T) -> T) {

@@ -3,7 +3,7 @@
 //! A float pattern whose magnitude bits are inverted when the sign is set orders like a signed
 //! integer, with -0 just below +0; so max(-0, +0) = +0 and min = -0 `[U: as the 950]`.
 
-use super::arith::zip2;
+use super::arith::{fold8, zip2};
 use super::mode::NanRule;
 
 /// Which end of the order.
@@ -95,6 +95,16 @@ pub fn extreme_f32(which: Extreme, rule: NanRule, a: &[f32], b: &[f32], dst: &mu
     }
 }
 
+/// Extremes of eight f32 lanes each, compared as a tree of adjacent lanes.
+pub fn extreme8_f32(which: Extreme, rule: NanRule, src: &[f32], dst: &mut [f32]) {
+    match (which, rule) {
+        (Extreme::Max, NanRule::Propagate) => fold8(src, dst, pick32::<true, false>),
+        (Extreme::Min, NanRule::Propagate) => fold8(src, dst, pick32::<false, false>),
+        (Extreme::Max, NanRule::MaxNum) => fold8(src, dst, pick32::<true, true>),
+        (Extreme::Min, NanRule::MaxNum) => fold8(src, dst, pick32::<false, true>),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +170,30 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn eight_lanes_fold_as_the_tree_of_pairs() {
+        let nan = f32::from_bits(0x7F80_0001);
+        let src = [1.0, -0.0, 0.0, nan, 3.0, f32::INFINITY, -2.0, 0.5];
+        for (which, rule) in [
+            (Extreme::Max, NanRule::Propagate),
+            (Extreme::Min, NanRule::Propagate),
+            (Extreme::Max, NanRule::MaxNum),
+            (Extreme::Min, NanRule::MaxNum),
+        ] {
+            let mut level = src.to_vec();
+            while level.len() > 1 {
+                let (even, odd): (Vec<f32>, Vec<f32>) =
+                    level.chunks_exact(2).map(|p| (p[0], p[1])).unzip();
+                let mut next = vec![0f32; even.len()];
+                extreme_f32(which, rule, &even, &odd, &mut next);
+                level = next;
+            }
+            let mut got = [0f32];
+            extreme8_f32(which, rule, &src, &mut got);
+            assert_eq!(got[0].to_bits(), level[0].to_bits(), "{which:?} {rule:?}");
         }
     }
 }

@@ -24,10 +24,10 @@ pub mod root;
 pub mod round;
 mod table16;
 
-pub use arith::{Arith, arith_bf16, arith_f16, arith_f32};
+pub use arith::{Arith, arith_bf16, arith_f16, arith_f32, sum8_f32};
 pub use convert::{Conversion, s4_from_f16, s4_to_f16};
 pub use elementary::{Elementary, elementary_f16, elementary_f32};
-pub use extreme::{Extreme, extreme_bf16, extreme_f16, extreme_f32};
+pub use extreme::{Extreme, extreme_bf16, extreme_f16, extreme_f32, extreme8_f32};
 pub use fma::{fma_bf16, fma_f16, fma_f32, fma_mixed};
 pub use generate::{Dist, SplitMix64};
 pub use mode::{Fusion, NanRule, Narrow, NumMode, Overflow, Precision, Reciprocal};

@@ -114,6 +114,13 @@ pub(super) struct State<'p> {
 impl Default for State<'_> {
     fn default() -> Self {
         let one = [[1, 0, 0]; 2];
-        State { core: Core::default(), sink: None, in_scope: false, outs: Box::default(), loops: [one; 2], pad: 0 }
+        State {
+            core: Core::default(),
+            sink: None,
+            in_scope: false,
+            outs: Box::default(),
+            loops: [one; 2],
+            pad: 0,
+        }
     }
 }

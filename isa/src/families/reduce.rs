@@ -11,7 +11,7 @@ use ptoemu_core::check::uninit::Sink;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::mask::Mask;
-use ptoemu_core::num::Extreme;
+use ptoemu_core::num::{Extreme, extreme8_f32, sum8_f32};
 use ptoemu_core::state::Memory;
 
 /// One repeat ready to be reduced.
@@ -294,7 +294,13 @@ fn group_extreme(m: &mut Machine, i: &Instr, p: &Plan, rec: u32, which: Extreme)
                 neutralise(l, b * n, n);
             }
         }
-        tree(l, 8 * e, |c, d, a, b| extreme::pick(c, which, d, a, b));
+        if l.c.dtype == DType::F32 {
+            let mut best = [0f32; 8];
+            extreme8_f32(which, l.c.mode.nan_rule, view(&l.values.0), &mut best);
+            view_mut(&mut l.values.0)[..8].copy_from_slice(&best);
+        } else {
+            tree(l, 8 * e, |c, d, a, b| extreme::pick(c, which, d, a, b));
+        }
         Results { written: groups(&l.mask, 8, n), bad: groups(&l.bad, 8, n) }
     })
 }
@@ -315,7 +321,13 @@ pub fn group_add(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let n = 32 / e;
     each(m, i, p, rec, |_, _, l| {
         zero_inactive(l, 8 * n);
-        tree(l, 8 * e, arith::add);
+        if l.c.dtype == DType::F32 {
+            let mut sums = [0f32; 8];
+            sum8_f32(view(&l.values.0), &mut sums);
+            view_mut(&mut l.values.0)[..8].copy_from_slice(&sums);
+        } else {
+            tree(l, 8 * e, arith::add);
+        }
         Results { written: Mask::first(8), bad: groups(&l.bad, 8, n) }
     })
 }
