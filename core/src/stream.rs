@@ -205,8 +205,12 @@ pub struct Group {
 #[derive(Clone, Debug)]
 pub struct Interner<T> {
     items: Vec<T>,
+    /// Ids of all items, once there are more than are quickly looked through.
     ids: FxHashMap<T, u32>,
 }
+
+/// Items that are looked through one by one: cheaper than hashing them.
+const FEW: usize = 16;
 
 impl<T> Default for Interner<T> {
     fn default() -> Self {
@@ -217,13 +221,19 @@ impl<T> Default for Interner<T> {
 impl<T: Copy + Eq + Hash> Interner<T> {
     /// Id of `item`, new or known.
     pub fn intern(&mut self, item: T) -> u32 {
-        if let Some(&id) = self.ids.get(&item) {
-            return id;
-        }
-        let id = self.items.len() as u32;
-        self.items.push(item);
-        self.ids.insert(item, id);
-        id
+        let known = match self.items.len() {
+            0..=FEW => self.items.iter().rposition(|i| *i == item).map(|i| i as u32),
+            _ => self.ids.get(&item).copied(),
+        };
+        known.unwrap_or_else(|| {
+            self.items.push(item);
+            if self.items.len() == FEW + 1 {
+                self.ids = self.items.iter().copied().zip(0..).collect();
+            } else if self.items.len() > FEW {
+                self.ids.insert(item, self.items.len() as u32 - 1);
+            }
+            self.items.len() as u32 - 1
+        })
     }
 
     /// The items in id order.
@@ -306,6 +316,17 @@ mod tests {
     #[test]
     fn records_stay_small() {
         assert!(size_of::<Record>() <= 64, "{}", size_of::<Record>());
+    }
+
+    #[test]
+    fn interned_values_keep_their_ids() {
+        let mut all = Interner::default();
+        for round in 0..2 {
+            for v in 0..50u32 {
+                assert_eq!(all.intern(v * 7), v, "round {round}");
+            }
+        }
+        assert_eq!(all.items().len(), 50);
     }
 
     #[test]

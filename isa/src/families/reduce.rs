@@ -274,6 +274,9 @@ pub fn whole_sum(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
 
 /// Groups of `n` lanes, eight of them, that hold a lane of `mask`.
 fn groups(mask: &Mask, count: usize, n: usize) -> Mask {
+    if mask.covers(count * n) {
+        return Mask::first(count);
+    }
     let mut out = Mask::NONE;
     if !mask.is_empty() {
         (0..count).for_each(|b| out.set(b, mask.bits(b * n, n) != 0));
