@@ -60,10 +60,15 @@ pub fn examine(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64, lanes: &Lanes
     if disjoint(dst, src, repeats) || same && (repeats == 1 || repeats_apart(dst.1)) {
         return found;
     }
+    let forward = reads_stay_ahead(dst, src, repeats);
     let mut written: FxHashMap<u64, (u32, u64)> = FxHashMap::default();
+    let mut reads: Vec<(u64, u32)> = Vec::new();
     for r in 0..repeats {
+        if forward && !meet(dst, src, r) {
+            continue;
+        }
         let mask = lanes.of_repeat(r);
-        let mut reads: FxHashMap<u64, u32> = FxHashMap::default();
+        reads.clear();
         blocks(src, r, mask, |block, bytes| {
             if let Some(&(old, by)) = written.get(&block)
                 && old & bytes != 0
@@ -72,16 +77,20 @@ pub fn examine(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64, lanes: &Lanes
                 let at = block * 32 + u64::from((old & bytes).trailing_zeros());
                 found.across = Some((r, by, at));
             }
-            *reads.entry(block).or_default() |= bytes;
+            reads.push((block, bytes));
         });
         let mut shared = None;
         blocks(dst, r, mask, |block, bytes| {
-            let common = reads.get(&block).map_or(0, |b| b & bytes);
-            if common != 0 && shared.is_none() {
-                shared = Some(block * 32 + u64::from(common.trailing_zeros()));
+            let common =
+                |&(b, read): &(u64, u32)| (b == block && read & bytes != 0).then_some(read & bytes);
+            if shared.is_none() {
+                let bits = reads.iter().find_map(common);
+                shared = bits.map(|c| block * 32 + u64::from(c.trailing_zeros()));
             }
-            let slot = written.entry(block).or_default();
-            *slot = (slot.0 | bytes, r);
+            if !forward {
+                let slot = written.entry(block).or_default();
+                *slot = (slot.0 | bytes, r);
+            }
         });
         if let Some(at) = shared.filter(|_| !same_lanes(dst, src, r, mask)) {
             found.within.get_or_insert((r, at));
@@ -89,6 +98,26 @@ pub fn examine(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64, lanes: &Lanes
         }
     }
     found
+}
+
+/// Ends of one repeat.
+fn ends((base, walk): (u64, &Walk), r: u64) -> (i128, i128) {
+    let by = i128::from(walk.rep) * i128::from(r);
+    let (low, high) = extent(base, walk, 1);
+    (low + by, high + by)
+}
+
+/// Does everything a repeat reads lie above everything earlier repeats wrote?
+fn reads_stay_ahead(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64) -> bool {
+    // The distance changes by the same step with every repeat: the first and the last decide.
+    let ahead = |r: u64| ends(dst, r - 1).1 <= ends(src, r).0;
+    dst.1.rep >= 0 && src.1.rep >= 0 && repeats > 1 && ahead(1) && ahead(repeats - 1)
+}
+
+/// Do the ends of both walks overlap in this repeat?
+fn meet(dst: (u64, &Walk), src: (u64, &Walk), r: u64) -> bool {
+    let (a, b) = (ends(dst, r), ends(src, r));
+    a.0 < b.1 && b.0 < a.1
 }
 
 /// Calls `f(block, selected bytes)` for every 32-byte block a repeat touches.
@@ -173,6 +202,34 @@ mod tests {
         for base in [0, 32] {
             let o = examine((0, &D), (base, &wide), 8, &Lanes::All);
             assert_eq!((o.across, o.downward), (None, true));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn agrees_with_bytes(
+            d in 0u64..40, s in 0u64..40, reps in [-9i64..20, -9i64..20], blks in [0i32..4, 0i32..4],
+            repeats in 1u64..7, n in 1usize..65,
+        ) {
+            let walk = |k: usize| Walk { rep: 32 * reps[k], blk: 32 * blks[k], ..D };
+            let (dst, src) = ((0x2000 + 32 * d, walk(0)), (0x2000 + 32 * s, walk(1)));
+            let mask = Mask::first(n);
+            let bytes = |(base, w): (u64, Walk), r| {
+                let mut out = std::collections::BTreeSet::new();
+                blocks((base, &w), r, mask, |b, bits| {
+                    out.extend((0..32).filter(|i| bits >> i & 1 == 1).map(|i| b * 32 + i));
+                });
+                out
+            };
+            let (mut written, mut across, mut within) = (std::collections::BTreeSet::new(), false, false);
+            for r in 0..repeats {
+                let (w, x) = (bytes(dst, r), bytes(src, r));
+                across |= x.iter().any(|b| written.contains(b));
+                within |= x.iter().any(|b| w.contains(b)) && !same_lanes((dst.0, &dst.1), (src.0, &src.1), r, mask);
+                written.extend(w);
+            }
+            let o = examine((dst.0, &dst.1), (src.0, &src.1), repeats, &Lanes::Norm(mask));
+            proptest::prop_assert_eq!((o.across.is_some(), o.within.is_some()), (across, within));
         }
     }
 
