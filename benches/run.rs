@@ -35,7 +35,7 @@ fn input(t: DType) -> Given {
     let mut bytes = vec![0u8; 64 * 128 * t.size()];
     Dist::Unit.fill(t, 1, 0, &mut bytes);
     let binding = Binding { name: "x".into(), value: ArgValue::Bytes(bytes) };
-    Given { binding, shape: None }
+    Given { binding, shape: None, file: None }
 }
 
 /// A program lowered once, ready to run again and again.

@@ -17,6 +17,8 @@ pub struct Given {
     pub binding: Binding,
     /// Element type and shape, where they were said.
     pub shape: Option<(DType, Vec<u64>)>,
+    /// The file it was read from.
+    pub file: Option<PathBuf>,
 }
 
 /// Splits `NAME=REST`.
@@ -38,10 +40,15 @@ pub fn file(text: &str) -> Result<(String, PathBuf)> {
 /// `@FILE`, `VALUE:TYPE`, `zeros:TYPE[RxC]`, `rand(SEED):TYPE[RxC]`.
 pub fn arg(text: &str) -> Result<Given> {
     let (name, rest) = named(text)?;
-    let given = |value, shape| Given { binding: Binding { name: name.to_string(), value }, shape };
+    let given = |value, shape| Given {
+        binding: Binding { name: name.to_string(), value },
+        shape,
+        file: None,
+    };
     if let Some(path) = rest.strip_prefix('@') {
         let Array { bytes, shape } = data::read(Path::new(path))?;
-        return Ok(given(ArgValue::Bytes(bytes), shape));
+        let file = Some(PathBuf::from(path));
+        return Ok(Given { file, ..given(ArgValue::Bytes(bytes), shape) });
     }
     let (what, ty) = rest.rsplit_once(':').ok_or_else(|| {
         anyhow!("`{rest}` is not @FILE, VALUE:TYPE, zeros:TYPE[RxC] or rand(SEED):TYPE[RxC]")
@@ -90,7 +97,9 @@ fn fill(what: &str, t: DType, dims: &[u64]) -> Result<Vec<u8>> {
             if !dist.fits(t) {
                 bail!("that distribution has no {t} values");
             }
-            dist.fill(t, seed, 0, &mut bytes);
+            // Arrays of one seed differ by their number.
+            let tensor = number(parts.next().unwrap_or("0"))? as u64;
+            dist.fill(t, seed, tensor, &mut bytes);
         }
         _ => {
             let bits = scalar(what, t)?.to_le_bytes();
@@ -160,6 +169,8 @@ mod tests {
         let a = arg("x=rand(7):f32[16]").unwrap();
         assert_eq!(a, arg("x=rand(7):f32[16]").unwrap());
         assert_ne!(a, arg("x=rand(8):f32[16]").unwrap());
+        assert_eq!(a, arg("x=rand(7,unit,0):f32[16]").unwrap());
+        assert_ne!(a, arg("x=rand(7,unit,1):f32[16]").unwrap());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use npyz::WriterBuilder;
 use ptoemu_core::dtype::DType;
 use std::fs;
 use std::io::{BufWriter, Cursor, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Contents of an array file.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,12 +74,27 @@ pub fn write(path: &Path, bytes: &[u8], dtype: DType, shape: &[u64]) -> Result<(
 
 /// Writes a file through a neighbour that is renamed into place.
 pub fn write_whole(path: &Path, data: &[u8]) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
     let say = || format!("cannot write {}", path.display());
+    let part = part(path);
     fs::write(&part, data).with_context(say)?;
     fs::rename(&part, path).with_context(say)
+}
+
+/// Can `path` be written? Refuses before anything is computed what would fail afterwards.
+pub fn writable(path: &Path) -> Result<()> {
+    let say = || format!("cannot write {}", path.display());
+    if path.is_dir() || path.file_name().is_none() {
+        bail!("{}: it is a folder", say());
+    }
+    let part = part(path);
+    fs::write(&part, []).with_context(say)?;
+    fs::remove_file(&part).with_context(say)
+}
+
+fn part(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    path.with_file_name(name)
 }
 
 fn npy(bytes: &[u8], dtype: DType, shape: &[u64]) -> Result<Vec<u8>> {

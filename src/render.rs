@@ -36,7 +36,21 @@ pub fn render(d: &Diagnostic, colour: bool) -> String {
         group = group.element(L::HELP.message(help.as_str()));
     }
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(WIDTH).render(&[group])
+    let text = renderer.term_width(WIDTH).render(&[group]);
+    if d.labels.is_empty() { without_gutter(&text) } else { text }
+}
+
+/// Without places there is nothing the empty line beside the source could separate.
+fn without_gutter(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| plain(line).trim() != "|").collect();
+    lines.join("\n")
+}
+
+/// A line without its colours.
+fn plain(line: &str) -> String {
+    let mut parts = line.split('\x1b');
+    let first = parts.next().unwrap_or("").to_string();
+    parts.fold(first, |out, p| out + p.split_once('m').map_or("", |(_, rest)| rest))
 }
 
 /// The labels of one file, each with its position among all.
@@ -86,6 +100,15 @@ mod tests {
         {
             assert!(text.contains(part), "{part:?} not in\n{text}");
         }
+    }
+
+    #[test]
+    fn without_places_no_gutter() {
+        let d = Diagnostic::error("legality.type", "wrong").note("a fact").help("another type");
+        let text = render(&d, false);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.starts_with("error[legality.type]: wrong\n"), "{text}");
+        assert_eq!(render(&d, true).lines().count(), 3);
     }
 
     #[test]

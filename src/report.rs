@@ -5,7 +5,7 @@ use crate::session::Ran;
 use ptoemu_core::access::Space;
 use ptoemu_core::catalogue::Catalogue;
 use ptoemu_core::check::Finding;
-use ptoemu_core::diag::{Diagnostic, Label};
+use ptoemu_core::diag::{Diagnostic, Label, Level};
 use ptoemu_core::stream::{Kind, Pipe, Stream};
 use ptoemu_core::target::{Conf, Target};
 use ptoemu_core::time::{Cause, Timeline, account};
@@ -210,8 +210,15 @@ pub fn findings(ran: &Ran) -> Vec<FindingReport> {
             out.push(finding(&f.render(&b.stream, &files), Some(f)));
         }
     }
-    out.extend(ran.outcome.stop.iter().map(|d| finding(d, None)));
+    let remarks = ran.outcome.notes.iter().filter(|d| d.level > Level::Note);
+    out.extend(remarks.chain(&ran.outcome.stop).map(|d| finding(d, None)));
     out
+}
+
+/// Notes about the program, in words.
+pub fn notes(ran: &Ran) -> Vec<String> {
+    let notes = ran.outcome.notes.iter().filter(|d| d.level == Level::Note);
+    notes.map(|d| d.message.clone()).collect()
 }
 
 /// One finding.

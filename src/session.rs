@@ -107,8 +107,12 @@ pub fn limits(target: &Target) -> ptoemu_isa::tile::Limits {
     l
 }
 
-/// Parses, lowers and executes a program for the family of a target.
-pub fn execute(source: &Arc<SourceFile>, target: &Target, req: &Request) -> Result<Ran, Refusal> {
+/// Parses and lowers a program for the family of a target.
+pub fn prepare(
+    source: &Arc<SourceFile>,
+    target: &Target,
+    req: &Request,
+) -> Result<Program, Refusal> {
     let (file, errors) = info_span!("parse").in_scope(|| ptoemu_isa::text::parse(source));
     if !errors.is_empty() {
         return Err(Refusal::Program(errors));
@@ -119,8 +123,17 @@ pub fn execute(source: &Arc<SourceFile>, target: &Target, req: &Request) -> Resu
         limits: Limits { align: req.align, auto_end: limits.reserved.start },
         tiles: req.args.iter().filter_map(tile_shape).collect(),
     };
-    let program =
-        info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)?;
+    info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)
+}
+
+/// Parses, lowers and executes a program for the family of a target.
+pub fn execute(source: &Arc<SourceFile>, target: &Target, req: &Request) -> Result<Ran, Refusal> {
+    run(prepare(source, target, req)?, target, req)
+}
+
+/// Executes a program that was prepared for the family of the target.
+pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refusal> {
+    let limits = limits(target);
     let options = exec::Options {
         args: req.args.iter().map(|g| g.binding.clone()).collect(),
         blocks: req.blocks,
@@ -188,6 +201,13 @@ impl Ran {
         }
     }
 
+    /// Makes every warning an error, as `--deny warnings` asks.
+    pub fn deny_warnings(&mut self) {
+        let findings = self.outcome.blocks.iter_mut().flat_map(|b| &mut b.findings);
+        let all = findings.map(|f| &mut f.diag).chain(&mut self.outcome.notes);
+        deny(all);
+    }
+
     /// Findings of all blocks as diagnostics with places, the fault that stopped the run last.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let files = [self.program.source.clone()];
@@ -195,26 +215,49 @@ impl Ran {
         for b in &self.outcome.blocks {
             out.extend(b.findings.iter().map(|f| f.render(&b.stream, &files)));
         }
+        out.extend(self.outcome.notes.iter().filter(|d| d.level > Level::Note).cloned());
         out.extend(self.outcome.stop.clone());
         out
     }
 
     /// Exit status of the run alone: 2 for a refusal met while running, 1 for error-level
     /// findings, 0 otherwise.
-    pub fn status(&self, deny_warnings: bool) -> u8 {
+    pub fn status(&self) -> u8 {
         if self.outcome.stop.as_ref().is_some_and(is_refusal) {
             return 2;
         }
-        let worst = self.diagnostics().iter().map(|d| d.level).max();
-        let bar = if deny_warnings { Level::Warning } else { Level::Error };
-        u8::from(worst.is_some_and(|l| l >= bar))
+        u8::from(self.diagnostics().iter().any(|d| d.level == Level::Error))
+    }
+
+    /// Shape of a tile argument in the order of its storage.
+    fn tile_shape(&self, name: &str) -> Option<Vec<u64>> {
+        let f = self.program.funcs.get(self.program.entry)?;
+        match &f.args.iter().find(|a| a.name == name)?.kind {
+            exec::ArgKind::Tile(t, _) => {
+                let transposed = t.layout == Layout::ColMajor && t.cols > 1;
+                let (rows, cols) = if transposed { (t.cols, t.rows) } else { (t.rows, t.cols) };
+                Some(vec![rows.into(), cols.into()])
+            }
+            _ => None,
+        }
     }
 
     /// Shape of an argument's buffer as far as the program or the caller says it.
     pub fn output_shape(&self, given: &[Given], name: &str, elements: u64) -> Vec<u64> {
         let said = given.iter().find(|g| g.binding.name == name).and_then(|g| g.shape.clone());
-        let dims = said.map(|(_, dims)| dims).or_else(|| self.program.view_shape(name));
+        let dims = said
+            .map(|(_, dims)| dims)
+            .or_else(|| self.tile_shape(name))
+            .or_else(|| self.program.view_shape(name));
         dims.filter(|d| d.iter().product::<u64>() == elements).unwrap_or_else(|| vec![elements])
+    }
+}
+
+/// Raises warnings to errors.
+pub fn deny<'d>(all: impl Iterator<Item = &'d mut Diagnostic>) {
+    for d in all.filter(|d| d.level == Level::Warning) {
+        d.level = Level::Error;
+        d.notes.push("a warning, made an error by --deny warnings".into());
     }
 }
 

@@ -97,6 +97,11 @@ fn reports_have_the_documented_form() {
         ("targets_show", "targets show a3".to_string(), 0),
         ("explain_instruction", "explain vcmax.f32 -v a3".to_string(), 0),
         ("explain_tile", "explain trowmax".to_string(), 0),
+        ("explain_list", "explain".to_string(), 0),
+        ("targets_check", "targets check".to_string(), 0),
+        ("targets_check", "targets check tests/data/broken.ron".to_string(), 2),
+        ("run", "run tests/fail/wait_without_set.pto -v a3".to_string(), 1),
+        ("parse", "parse tests/fail/syntax_character.pto".to_string(), 2),
     ] {
         let mut out = Vec::new();
         faults(&schema["$defs"][definition], &report(&line, status), &schema, "", &mut out);

@@ -1,6 +1,10 @@
 //! One tile operation on generated data: built from a short description, executed on the machine
 //! and compared with its meaning.
 
+mod text;
+
+pub use text::to_pto;
+
 use crate::machine::{Backend, Machine, Settings, Stop};
 use crate::tile::{
     self, Call, Family, Layout, Limits, Loc, Mem, OperandOrder, Quirks, Scalar, Tile, TileOp, Tmp,
@@ -275,11 +279,15 @@ pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> R
     })
 }
 
+/// Distribution of the generated data of an element type.
+pub fn dist(t: DType) -> Dist {
+    if t.is_float() { Dist::Unit } else { Dist::Small }
+}
+
 fn fill(m: &mut Machine, call: &Call, seed: u64) {
     for (k, t) in call.src.iter().enumerate() {
         let Some(bytes) = m.ub.bytes.get_mut(t.addr, t.bytes() as usize) else { continue };
-        let dist = if t.dtype.is_float() { Dist::Unit } else { Dist::Small };
-        dist.fill(t.dtype, seed, k as u64, bytes);
+        dist(t.dtype).fill(t.dtype, seed, k as u64, bytes);
         m.ub.shadow.set(t.addr, t.end(), true, WRITER_NONE);
     }
     let owned = call.tiles().map(|(role, t)| (role.to_string(), t.addr, t.end()).into());

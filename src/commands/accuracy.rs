@@ -1,6 +1,7 @@
 //! `ptoemu accuracy`: the cycle model against published measurements, case by case.
 
 use super::output::{short, table};
+use super::run::{Microcode, quirks};
 use super::{TargetArgs, print, write_json};
 use crate::measured::{self, Row, Scored};
 use crate::session::Refusal;
@@ -21,6 +22,9 @@ pub struct AccuracyArgs {
     /// Fitted lines: slope and bias per operation, type and columns, scored at 64 rows.
     #[arg(long, value_name = "FILE.csv")]
     lines: Option<PathBuf>,
+    /// Microcode the rows are run on: corrected or vendor (as shipped, which is what was measured).
+    #[arg(long, default_value = "corrected", value_name = "corrected|vendor")]
+    microcode: Microcode,
     /// Only the summary, not every row.
     #[arg(long)]
     summary: bool,
@@ -54,12 +58,13 @@ pub fn accuracy(args: &AccuracyArgs) -> Result<u8, Refusal> {
         return Err(anyhow::anyhow!("give --measured FILE.csv or --lines FILE.csv").into());
     }
     let target = args.target.one()?;
+    let quirks = quirks(&args.microcode)?;
     let mut rows = Vec::new();
     for file in &args.measured {
-        rows.extend(measured::points(&read(file)?, &target)?);
+        rows.extend(measured::points_on(&read(file)?, &target, quirks)?);
     }
     if let Some(file) = &args.lines {
-        rows.extend(measured::lines(&read(file)?, &target)?);
+        rows.extend(measured::lines_on(&read(file)?, &target, quirks)?);
     }
     let report = Report { target: target.name.clone(), summary: summarise(&rows), rows };
     write_json(&args.json, &report)?;

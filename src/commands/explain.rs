@@ -55,7 +55,7 @@ struct TileReport {
 
 /// Explains one name, or lists all.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Refusal> {
-    let Some(name) = &args.name else { return list() };
+    let Some(name) = &args.name else { return list(&args.json) };
     let (base, dtype) = match name.rsplit_once('.') {
         Some((b, t)) if t.parse::<DType>().is_ok() => (b, t.parse::<DType>().ok()),
         _ => (name.as_str(), None),
@@ -152,13 +152,7 @@ fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
     write_json(&args.json, &report)?;
     if args.json.is_none() {
         print(report.meaning);
-        let mut form = format!("pto.{} ins(", op.name);
-        let srcs: Vec<String> = match op.sig.srcs {
-            1 => vec!["%src".into()],
-            n => (0..n).map(|i| format!("%src{i}")).collect(),
-        };
-        form.push_str(&srcs.join(", "));
-        print(&format!("\n  {form}) outs(%dst)\n"));
+        print(&format!("\n  {}\n", op.form()));
         print(&format!("scratch tile  {}", report.tmp));
         print(&format!("scalar        {}", if report.scalar { "yes" } else { "no" }));
         print(&format!("A2/A3 types   {}", report.types_a2a3.join(" ")));
@@ -172,13 +166,36 @@ fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
     Ok(0)
 }
 
-fn list() -> Result<u8, Refusal> {
-    let rows: Vec<Vec<String>> =
-        tile::OPS.iter().map(|o| vec![o.name.to_string(), o.doc.to_string()]).collect();
-    print(&table(&["tile operation", "meaning"], &rows));
+/// Everything that can be explained.
+#[derive(Serialize)]
+struct ListReport {
+    tile_ops: Vec<Entry>,
+    instructions: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    meaning: &'static str,
+}
+
+fn list(json: &Option<PathBuf>) -> Result<u8, Refusal> {
+    let report = ListReport {
+        tile_ops: tile::OPS.iter().map(|o| Entry { name: o.name, meaning: o.doc }).collect(),
+        instructions: Op::ALL
+            .iter()
+            .map(|o| Entry { name: o.mnemonic(), meaning: o.row().doc })
+            .collect(),
+    };
+    write_json(json, &report)?;
+    if json.is_some() {
+        return Ok(0);
+    }
+    let rows = |list: &[Entry]| -> Vec<Vec<String>> {
+        list.iter().map(|e| vec![e.name.to_string(), e.meaning.to_string()]).collect()
+    };
+    print(&table(&["tile operation", "meaning"], &rows(&report.tile_ops)));
     print("");
-    let rows: Vec<Vec<String>> =
-        Op::ALL.iter().map(|o| vec![o.mnemonic().to_string(), o.row().doc.to_string()]).collect();
-    print(&table(&["instruction", "meaning"], &rows));
+    print(&table(&["instruction", "meaning"], &rows(&report.instructions)));
     Ok(0)
 }

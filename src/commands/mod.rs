@@ -1,11 +1,13 @@
 //! One file per subcommand, each thin: read, call the library, print.
 
 pub mod accuracy;
+mod case;
 mod explain;
 mod op;
 mod output;
 mod parse;
 mod run;
+mod screen;
 mod targets;
 
 use crate::render::render;

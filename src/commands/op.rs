@@ -1,10 +1,10 @@
 //! `ptoemu op`: the everyday question about one tile operation.
 
 use super::output::table;
-use super::run::{Microcode, Order, order, quirks};
+use super::run::{Deny, Microcode, Order, order, quirks};
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::report::{self, FindingReport};
-use crate::session::{Refusal, is_refusal, limits};
+use crate::session::{Refusal, deny, is_refusal, limits};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use ptoemu_core::diag::{Diagnostic, Level};
@@ -67,11 +67,17 @@ pub struct OpArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Microcode: corrected or vendor.
-    #[arg(long, default_value = "corrected")]
+    #[arg(long, default_value = "corrected", value_name = "corrected|vendor")]
     microcode: Microcode,
     /// Swapped SUB, DIV, EXPDIF: seed or vendor.
     #[arg(long, value_enum, default_value = "seed")]
     operand_order: Order,
+    /// Treat warnings as errors: `--deny warnings`.
+    #[arg(long, value_enum)]
+    deny: Option<Deny>,
+    /// Write the operation as a program `ptoemu run` takes, its operands arguments.
+    #[arg(long, value_name = "FILE.pto")]
+    emit_pto: Option<PathBuf>,
     /// Print the microcode with every parameter.
     #[arg(long)]
     list: bool,
@@ -118,25 +124,27 @@ pub(crate) fn pair(text: &str) -> Result<(u32, u32)> {
     parsed.ok_or_else(|| anyhow!("`{text}` is not RxC, for example 64x128"))
 }
 
-fn parse_case(args: &OpArgs) -> Result<Case> {
+fn parse_case(args: &OpArgs) -> Result<Case, Refusal> {
     let name = args.op.trim_start_matches("pto.").to_ascii_lowercase();
     let op = tile::find(&name)
         .ok_or_else(|| anyhow!("no tile operation `{}`; `ptoemu explain` lists all", args.op))?;
     if op.sig.view {
-        return Err(anyhow!("{name} moves global memory: write a kernel and use `ptoemu run`"));
+        let what = anyhow!("{name} moves global memory: write a kernel and use `ptoemu run`");
+        return Err(what.into());
     }
     let dtype: DType = args.dtype.parse().map_err(|e| anyhow!("{e}"))?;
     let (rows, cols) = pair(&args.shape)?;
     if u64::from(rows) * u64::from(cols) > 1 << 24 {
-        return Err(anyhow!("{rows}x{cols} is larger than any UB"));
+        return Err(anyhow!("{rows}x{cols} is larger than any UB").into());
     }
     let mut c = Case::new(op, dtype, rows, cols);
     if let Some(v) = &args.valid {
         c.valid = pair(v)?;
     }
-    c.to = args.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}"))).transpose()?;
+    let to = args.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}")));
+    c.to = to.transpose()?;
     if name == "tcvt" && c.to.is_none() {
-        return Err(anyhow!("tcvt needs --to TYPE"));
+        return Err(anyhow!("tcvt needs --to TYPE").into());
     }
     c.mode = args.mode;
     c.swap = args.swap;
@@ -152,7 +160,7 @@ fn parse_case(args: &OpArgs) -> Result<Case> {
     c.dn = layout == Layout::Dn;
     c.dst_cols = args.dst_cols;
     c.dynamic = args.dynamic;
-    c.quirks = quirks(args.microcode);
+    c.quirks = quirks(&args.microcode)?;
     c.order = order(args.operand_order);
     Ok(c)
 }
@@ -163,11 +171,14 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
     let targets = args.target.load()?;
     let call = case.call(Placement::Packed { align: 512 });
     let mut report = Report { results: Vec::new() };
-    let mut status = 0;
+    let mut strays = Vec::new();
+    for path in args.emit_pto.iter().chain(args.json.iter().filter(|p| p.as_os_str() != "-")) {
+        crate::data::writable(path)?;
+    }
     for target in &targets {
         let limits = limits(target);
         let settings = Settings { ub_bytes: limits.ub_bytes, ..Settings::default() };
-        let trial = match case::execute(&call, &limits, settings, args.seed) {
+        let mut trial = match case::execute(&call, &limits, settings, args.seed) {
             Ok(t) => t,
             Err(stop) => {
                 let refused = is_refusal(&stop.0);
@@ -175,17 +186,26 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
                 return Ok(if refused { 2 } else { 1 });
             }
         };
-        let result = result(args, &case, &call, target, &trial)?;
-        let bad = !result.correct || result.findings.iter().any(|f| f.level == "error");
-        status = status.max(u8::from(bad));
-        show_all(&messages(&trial));
-        if args.json.is_none() {
-            show(&result, trial.stray, args.list);
+        if args.deny.is_some() {
+            let findings = trial.findings.iter_mut().map(|f| &mut f.diag);
+            deny(findings.chain(&mut trial.notes));
         }
-        report.results.push(result);
+        report.results.push(result(args, &case, &call, target, &trial)?);
+        show_all(&messages(&trial));
+        strays.push(trial.stray);
+    }
+    if let Some(path) = &args.emit_pto {
+        let data = |k, t| format!("rand({},{},{k})", args.seed, case::dist(t));
+        let text = case::to_pto(&call, &data)
+            .ok_or_else(|| anyhow!("{} cannot be written as a program", call.op.name))?;
+        crate::data::write_whole(path, text.as_bytes())?;
+    }
+    if args.json.is_none() {
+        report.results.iter().zip(strays).for_each(|(r, stray)| show(r, stray, args.list));
     }
     write_json(&args.json, &report)?;
-    Ok(status)
+    let bad = |r: &ResultReport| !r.correct || r.findings.iter().any(|f| f.level == "error");
+    Ok(u8::from(report.results.iter().any(bad)))
 }
 
 fn messages(trial: &Trial) -> Vec<Diagnostic> {

@@ -44,9 +44,12 @@ struct ErrorReport {
 
 /// Parses every file; errors go to stderr with carets, and make the status 2.
 pub fn parse(args: &ParseArgs) -> Result<u8, Refusal> {
+    if args.print && args.json.as_ref().is_some_and(|p| p.as_os_str() == "-") {
+        return Err(anyhow::anyhow!("--print and --json - both write to stdout").into());
+    }
+    let sources = args.files.iter().map(|p| read_source(p)).collect::<Result<Vec<_>, _>>()?;
     let mut report = Report { files: Vec::new(), errors: 0 };
-    for path in &args.files {
-        let source = read_source(path)?;
+    for source in sources {
         let (file, errors) = ptoemu_isa::text::parse(&source);
         show_all(&errors);
         report.errors += errors.len();

@@ -2,6 +2,7 @@
 
 use super::output::{short, table};
 use super::{TargetArgs, print, say, show_all, write_json};
+use crate::report::{FindingReport, finding};
 use crate::session::Refusal;
 use crate::targets::{all, load_file, with_overrides};
 use clap::{Args, Subcommand};
@@ -43,6 +44,9 @@ enum What {
     Check {
         /// Target files; the embedded ones if none is given.
         files: Vec<PathBuf>,
+        /// Write the targets checked and the faults as JSON (`-` for stdout).
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
     },
 }
 
@@ -52,6 +56,12 @@ struct TargetReport {
     aliases: Vec<String>,
     note: String,
     clock_mhz: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CheckReport {
+    targets: Vec<String>,
+    findings: Vec<FindingReport>,
 }
 
 #[derive(Serialize)]
@@ -71,7 +81,7 @@ pub fn targets(args: &TargetsArgs) -> Result<u8, Refusal> {
             let target = with_overrides(name, sets)?;
             show(&target, *paths, json)
         }
-        What::Check { files } => check(files),
+        What::Check { files, json } => check(files, json),
     }
 }
 
@@ -101,7 +111,7 @@ fn list(json: &Option<PathBuf>) -> Result<u8, Refusal> {
 }
 
 fn show(target: &Target, paths: bool, json: &Option<PathBuf>) -> Result<u8, Refusal> {
-    if paths {
+    if paths && json.is_none() {
         target.paths().for_each(|(p, _)| print(p));
         return Ok(0);
     }
@@ -137,7 +147,7 @@ fn show(target: &Target, paths: bool, json: &Option<PathBuf>) -> Result<u8, Refu
     Ok(0)
 }
 
-fn check(files: &[PathBuf]) -> Result<u8, Refusal> {
+fn check(files: &[PathBuf], json: &Option<PathBuf>) -> Result<u8, Refusal> {
     let mut diags = Vec::new();
     let mut names = Vec::new();
     let mut targets = Vec::new();
@@ -158,6 +168,8 @@ fn check(files: &[PathBuf]) -> Result<u8, Refusal> {
         names.push(t.name.clone());
     }
     show_all(&diags);
+    let findings = diags.iter().map(|d| finding(d, None)).collect();
+    write_json(json, &CheckReport { targets: names.clone(), findings })?;
     if diags.is_empty() {
         say(&format!("{}: no fault found", names.join(", ")));
         return Ok(0);

@@ -1,7 +1,7 @@
 //! memcheck: ranges and alignment.
 
 use super::{Owner, owners};
-use crate::access::{Lanes, Space, Walk};
+use crate::access::{Lanes, Walk};
 use crate::diag::Diagnostic;
 
 /// The bytes of one piece of one operand.
@@ -71,30 +71,9 @@ pub fn hex(at: i128) -> String {
 }
 
 /// The fault of an access outside its memory.
-pub fn outside(
-    name: &str,
-    operand: &str,
-    p: &Piece,
-    space: Space,
-    limit: u64,
-    all: &[Owner],
-) -> Diagnostic {
+pub fn outside(name: &str, operand: &str, p: &Piece, limit: u64, all: &[Owner]) -> Diagnostic {
     let range = format!("[{}, {})", hex(p.start), hex(p.end));
     let place = format!("operand `{operand}`, repeat {}, block {}", p.repeat, p.block);
-    if space == Space::Gm {
-        let device = "DDR address of the MTE instruction is out of range";
-        let held = match limit {
-            0 => "no buffer is mapped there".to_string(),
-            n => format!("the buffer there holds {n} bytes"),
-        };
-        return Diagnostic::error(
-            "memcheck.gm_range",
-            format!("{device}: {name} accesses GM {range}"),
-        )
-        .note(place)
-        .note(held)
-        .help("check the burst length, the gaps and the size of the buffer");
-    }
     let what = format!("ub address out of bounds: {name} accesses UB {range}");
     let mut d = Diagnostic::error("memcheck.range", what)
         .note(place)
@@ -137,10 +116,43 @@ pub fn misaligned(
     ))
 }
 
+/// A transfer that leaves global memory: `buffer` is the one its address lies in or behind, with
+/// its first byte and its size.
+pub fn outside_gm(
+    name: &str,
+    operand: &str,
+    p: &Piece,
+    buffer: Option<(&str, u64, u64)>,
+) -> Diagnostic {
+    let device = "DDR address of the MTE instruction is out of range";
+    let place = format!("operand `{operand}`, burst {}", p.repeat);
+    let Some((buffer, base, held)) = buffer else {
+        let range = format!("[{}, {})", hex(p.start), hex(p.end));
+        return Diagnostic::error(
+            "memcheck.gm_range",
+            format!("{device}: {name} accesses GM {range}, where no buffer is"),
+        )
+        .note(place)
+        .help("start from a pointer argument: addresses of global memory are its values");
+    };
+    let (start, end) = (p.start - i128::from(base), p.end - i128::from(base));
+    let mut d = Diagnostic::error(
+        "memcheck.gm_range",
+        format!(
+            "{device}: {name} accesses bytes [{start}, {end}) of `{buffer}`, which holds {held}"
+        ),
+    )
+    .note(place);
+    if end > i128::from(held) && start < i128::from(held) {
+        d = d.note(format!("the last {} bytes lie behind the buffer", end - i128::from(held)));
+    }
+    d.help("check the burst length, the gaps and the size of the buffer")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Role;
+    use crate::access::{Role, Space};
     use crate::mask::Mask;
 
     const W: Walk = Walk {

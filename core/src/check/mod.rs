@@ -71,10 +71,14 @@ impl Finding {
     /// The diagnostic with its places; `files` is indexed by [`crate::stream::Site::file`].
     pub fn render(&self, stream: &Stream, files: &[Arc<SourceFile>]) -> Diagnostic {
         let mut diag = self.diag.clone();
-        diag.labels.extend(label(stream, files, self.site, "here"));
+        diag.labels.extend(label(stream, files, self.site, ""));
         let site = self.other.and_then(|r| stream.records.get(r as usize)).map(|r| r.site);
         if let Some(site) = site.filter(|s| *s != self.site) {
-            diag.labels.extend(label(stream, files, site, "the other end is here"));
+            let text = match self.diag.code.split('.').next() {
+                Some("initcheck" | "memcheck") => "last written here",
+                _ => "the other end",
+            };
+            diag.labels.extend(label(stream, files, site, text));
         }
         if self.count > 1 {
             diag.notes.push(format!("met {} times at this place", self.count));

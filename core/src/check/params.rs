@@ -18,7 +18,9 @@ pub fn truncated(
         format!("{unit} instruction parameter is invalid: {name} {param} {value} does not fit; {effect} {kept}"),
     )
     .note(format!("the field `{param}` has {bits} bits"))
-    .help(if repeat {
+    .help(if unit == "MTE" {
+        "split the transfer into several"
+    } else if repeat {
         "issue several instructions, or use counter mode"
     } else {
         "use counter mode row by row, or another layout"

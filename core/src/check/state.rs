@@ -38,12 +38,13 @@ pub fn left_behind(entry: &Modes, now: &Modes, last: bool) -> Vec<Diagnostic> {
         );
     }
     let changed = (entry.ctrl ^ now.ctrl) & VALUE_BITS;
-    for bit in (0..64).filter(|b| changed >> b & 1 == 1) {
-        warn(
-            "state.ctrl",
-            format!("CTRL[{bit}] is left at {}", now.ctrl >> bit & 1),
-            "restore CTRL: later conversions saturate differently",
-        );
+    if changed != 0 {
+        let bits: Vec<String> = (0..64)
+            .filter(|b| changed >> b & 1 == 1)
+            .map(|b| format!("CTRL[{b}] is left at {}", now.ctrl >> b & 1))
+            .collect();
+        let help = "restore CTRL: later conversions saturate differently";
+        warn("state.ctrl", bits.join(" and "), help);
     }
     if now.ctrl & ATOMIC_BITS & 0b111 << 6 != 0 && (entry.ctrl ^ now.ctrl) & ATOMIC_BITS != 0 {
         warn("state.atomic", "atomic store mode is left on".into(), "end with set_atomic_none");
@@ -65,7 +66,7 @@ mod tests {
         };
         assert_eq!(codes(Modes { counter: true, mask: (0, 5), ..CLEAN }), ["state.counter_mode"]);
         assert_eq!(codes(Modes { mask: (0, 5), ..CLEAN }), ["state.mask"]);
-        assert_eq!(codes(Modes { ctrl: 1 << 59, ..CLEAN }), ["state.ctrl", "state.ctrl"]);
+        assert_eq!(codes(Modes { ctrl: 1 << 59, ..CLEAN }), ["state.ctrl"]);
         assert_eq!(codes(Modes { ctrl: 1 << 48 | 1 << 6, ..CLEAN }), ["state.atomic"]);
     }
 }

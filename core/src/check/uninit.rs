@@ -25,6 +25,7 @@ pub fn undefined(
     sink: Sink,
     shadow: &Shadow,
     all: &[Owner],
+    by: Option<&str>,
 ) -> Diagnostic {
     let (level, how) = match sink {
         Sink::Gm => (Level::Error, "stores it to global memory"),
@@ -43,9 +44,12 @@ pub fn undefined(
     }
     d = match shadow.writer(at) {
         WRITER_NONE => d.note("no instruction wrote it"),
-        w => d.note(format!(
-            "record {w} wrote it from undefined bytes, or as the residue of a transfer"
-        )),
+        _ => d.note(match by {
+            Some(by) => {
+                format!("last writer: {by}, from undefined bytes or as a transfer's residue")
+            }
+            None => "it was written from undefined bytes, or as a transfer's residue".to_string(),
+        }),
     };
     d.help("write the bytes first, narrow the mask to the valid lanes, or pad the load")
 }

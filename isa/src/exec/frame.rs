@@ -59,6 +59,12 @@ impl Exec<'_> {
     fn located(&self, mut stop: Stop, span: Span) -> Stop {
         if stop.0.labels.is_empty() {
             *stop.0 = stop.0.clone().at(&self.program.source, span, "");
+            let log = &self.machine.log;
+            let other = self.machine.other_end.and_then(|r| log.stream.records.get(r as usize));
+            if let Some(site) = other.and_then(|r| log.stream.sites.items().get(r.site.0 as usize))
+            {
+                *stop.0 = stop.0.clone().at(&self.program.source, site.span, "set here");
+            }
         }
         stop
     }
@@ -131,7 +137,8 @@ impl Exec<'_> {
         let [lo, hi, step] =
             [self.int(frame, range[0])?, self.int(frame, range[1])?, self.int(frame, range[2])?];
         if step <= 0 {
-            return Err(refuse("lower.step", format!("scf.for needs a positive step, got {step}")));
+            let what = format!("scf.for needs a positive step, got {step}");
+            return Err(refuse_with("lower.step", what, "count upwards: step 1 or more"));
         }
         for (arg, init) in carried {
             let v = get(frame, *init).clone();
@@ -249,6 +256,15 @@ pub(super) fn refuse(code: &'static str, message: impl Into<String>) -> Stop {
     Stop(Box::new(Diagnostic::error(code, message)))
 }
 
+/// A refusal with its way out.
+pub(super) fn refuse_with(
+    code: &'static str,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Stop {
+    Stop(Box::new(Diagnostic::error(code, message).help(help)))
+}
+
 /// "expected X, got Y".
 pub(super) fn kind(want: &str, got: &Value) -> Stop {
     refuse("lower.type", format!("expected {want}, got {}", got.kind()))
@@ -259,9 +275,11 @@ fn undefined(why: arith::Undefined) -> Stop {
         arith::Undefined::Kind => {
             refuse("lower.type", "operands of the wrong kind for this operation")
         }
-        arith::Undefined::DivisionByZero => {
-            Stop(Box::new(Diagnostic::error("scalar.division_by_zero", "integer division by zero")))
-        }
+        arith::Undefined::DivisionByZero => refuse_with(
+            "scalar.division_by_zero",
+            "integer division by zero",
+            "guard it with scf.if, or check where the divisor comes from",
+        ),
     }
 }
 

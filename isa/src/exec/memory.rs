@@ -1,6 +1,6 @@
 //! Statements that make or use addresses: views, tiles, pointers, scalar accesses.
 
-use super::frame::{Frame, bits_of, get, kind, refuse, set, value_of};
+use super::frame::{Frame, bits_of, get, kind, refuse_with, set, value_of};
 use super::program::*;
 use super::run::Exec;
 use super::value::{Ptr, Value, View};
@@ -78,12 +78,11 @@ impl Exec<'_> {
     }
 
     fn unknown(&self, name: &str) -> Stop {
-        let mut stop = refuse("unsupported", format!("`{name}` is not executed on this target"));
-        stop.0.help = Some(
-            "`ptoemu explain NAME` lists what is; unknown ops are only an error when reached"
-                .into(),
-        );
-        stop
+        refuse_with(
+            "unsupported",
+            format!("`{name}` is not modelled, and the program reaches it"),
+            "`ptoemu explain` lists what is; an op that is never reached may be anything",
+        )
     }
 
     fn pointer(&mut self, frame: &mut Frame, code: &Code) -> Done {
@@ -147,13 +146,11 @@ impl Exec<'_> {
         let Value::View(v) = get(frame, src) else { return Err(kind("a view", get(frame, src))) };
         let (sizes, offsets) = (self.numbers(frame, &e.sizes)?, self.numbers(frame, &e.steps)?);
         if offsets.len() != v.strides.len() {
-            return Err(refuse(
+            let (have, given) = (v.strides.len(), offsets.len());
+            return Err(refuse_with(
                 "lower.operand",
-                format!(
-                    "the view has {} dimensions, the partition {}",
-                    v.strides.len(),
-                    offsets.len()
-                ),
+                format!("the view has {have} dimensions, the partition {given}"),
+                format!("give {have} offsets and {have} sizes"),
             ));
         }
         let skip = offsets
@@ -192,11 +189,11 @@ impl Exec<'_> {
         let mut tile = Tile { addr: self.address(frame, place)?, ..t.clone() };
         let [r, c] = valid;
         if let Some(n) = r {
-            tile.valid_rows = self.valid(frame, n, tile.rows, "rows")?;
+            tile.valid_rows = self.valid(frame, n, (&t.name, t.rows), "rows")?;
             tile.static_rows = false;
         }
         if let Some(n) = c {
-            tile.valid_cols = self.valid(frame, n, tile.cols, "columns")?;
+            tile.valid_cols = self.valid(frame, n, (&t.name, t.cols), "columns")?;
             tile.static_cols = false;
         }
         self.own(&tile);
@@ -205,23 +202,23 @@ impl Exec<'_> {
     }
 
     /// A run-time valid size: between 0 and the tile's size, or the run stops here.
-    fn valid(&self, frame: &Frame, n: Num, most: u32, what: &str) -> Result<u32, Stop> {
+    fn valid(&self, frame: &Frame, n: Num, of: (&str, u32), what: &str) -> Result<u32, Stop> {
         let v = self.num(frame, n)?;
+        let (name, most) = of;
         u32::try_from(v).ok().filter(|v| *v <= most).ok_or_else(|| {
-            let mut stop =
-                refuse("legality.valid_region", format!("{v} valid {what} in a tile of {most}"));
-            stop.0.help = Some(
-                "valid sizes lie between 0 and the tile's size; hardware hangs otherwise".into(),
-            );
-            stop
+            refuse_with(
+                "legality.valid_region",
+                format!("`{name}`: {v} valid {what} in a tile with {most}"),
+                format!("give 0 to {most}; the hardware hangs on other values, without a message"),
+            )
         })
     }
 
     fn set_valid(&mut self, frame: &mut Frame, t: Slot, r: Num, c: Num) -> Done {
         let old = self.tile(frame, t)?;
         let mut tile = (*old).clone();
-        tile.valid_rows = self.valid(frame, r, tile.rows, "rows")?;
-        tile.valid_cols = self.valid(frame, c, tile.cols, "columns")?;
+        tile.valid_rows = self.valid(frame, r, (&old.name, old.rows), "rows")?;
+        tile.valid_cols = self.valid(frame, c, (&old.name, old.cols), "columns")?;
         (tile.static_rows, tile.static_cols) = (false, false);
         set(frame, t, Value::Tile(Arc::new(tile)));
         Ok(())
@@ -230,9 +227,18 @@ impl Exec<'_> {
     fn reshape(&mut self, frame: &mut Frame, dst: Slot, src: Slot, to: &Tile) -> Done {
         let from = self.tile(frame, src)?;
         if to.bytes() > from.bytes() {
-            return Err(refuse(
+            return Err(refuse_with(
                 "legality.reshape",
-                format!("{} bytes seen as {} bytes", from.bytes(), to.bytes()),
+                format!(
+                    "`{}` has {} bytes, the {}x{} {} tile it is seen as has {}",
+                    from.name,
+                    from.bytes(),
+                    to.rows,
+                    to.cols,
+                    to.dtype,
+                    to.bytes()
+                ),
+                "the new type may not be larger: it names the same bytes",
             ));
         }
         set(frame, dst, Value::Tile(Arc::new(Tile { addr: from.addr, ..to.clone() })));
@@ -256,12 +262,14 @@ impl Exec<'_> {
             || !fits(c, size[1], from.cols)
             || from.layout != Layout::RowMajor
         {
-            return Err(refuse(
+            let order = if from.layout == Layout::RowMajor { "row-major" } else { "column-major" };
+            return Err(refuse_with(
                 "legality.subset",
                 format!(
-                    "{}x{} at ({r}, {c}) does not lie in the {}x{} row-major tile %{}",
+                    "{}x{} at ({r}, {c}) does not lie in the {}x{} {order} tile `{}`",
                     size[0], size[1], from.rows, from.cols, from.name
                 ),
+                "a subset lies inside a row-major tile: check offsets and sizes",
             ));
         }
         // The subset keeps the parent's row length: its rows are as far apart as the parent's.

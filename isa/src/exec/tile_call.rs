@@ -1,7 +1,7 @@
 //! Tile operations at run time: operands to numbers, legality, order, microcode.
 
 use super::auto_sync::Touch;
-use super::frame::{Frame, bits_of, get, kind, refuse, set};
+use super::frame::{Frame, bits_of, get, kind, refuse_with, set};
 use super::program::{Operand, TileStmt};
 use super::run::Exec;
 use super::value::{Value, View};
@@ -27,9 +27,9 @@ impl Exec<'_> {
     pub(super) fn tile_statement(&mut self, frame: &mut Frame, t: &TileStmt, span: Span) -> Done {
         let call = self.assemble(frame, t)?;
         let notes = tile::check(&call, crate::tile::Family::A2A3, &self.options.limits)
-            .map_err(|d| Stop(Box::new(self.with_place(*d, span))))?;
+            .map_err(|d| Stop(Box::new(self.with_places(frame, t, *d, span))))?;
         for n in notes {
-            let n = self.with_place(n, span);
+            let n = self.with_places(frame, t, n, span);
             if !self.notes.contains(&n) {
                 self.notes.push(n);
             }
@@ -43,8 +43,21 @@ impl Exec<'_> {
         tile::a2a3(&call, &mut self.machine)
     }
 
-    fn with_place(&self, d: Diagnostic, span: Span) -> Diagnostic {
-        if d.labels.is_empty() { d.at(&self.program.source, span, "") } else { d }
+    /// Carets at the operands the message names, or else at the whole statement.
+    fn with_places(&self, frame: &Frame, t: &TileStmt, d: Diagnostic, span: Span) -> Diagnostic {
+        if !d.labels.is_empty() {
+            return d;
+        }
+        let named = |o: &&Operand| match get(frame, o.slot) {
+            Value::Tile(t) => d.message.contains(&format!("`{}`", t.name)),
+            _ => false,
+        };
+        let places: Vec<Span> = t.ins.iter().chain(&t.outs).filter(named).map(|o| o.span).collect();
+        let source = &self.program.source;
+        match places.is_empty() {
+            true => d.at(source, span, ""),
+            false => places.into_iter().fold(d, |d, at| d.at(source, at, "")),
+        }
     }
 
     fn pipe(&self, call: &Call) -> Pipe {
@@ -60,7 +73,10 @@ impl Exec<'_> {
         let outs = self.sort(frame, &t.outs)?;
         let sig = t.op.sig;
         let mut tiles = ins.tiles.into_iter();
-        let wrong = |what: &str| refuse("lower.operand", format!("{} needs {what}", t.op.name));
+        let form = || format!("its form is {}", t.op.form());
+        let wrong = |what: &str| {
+            refuse_with("lower.operand", format!("{} needs {what}", t.op.name), form())
+        };
         let result = match &t.result {
             Some((_, tile, place)) => {
                 let tile = Tile { addr: self.address(frame, *place)?, ..(**tile).clone() };
@@ -81,7 +97,8 @@ impl Exec<'_> {
         let mut call = Call::new(t.op, dst, srcs);
         call.tmp = tiles.next();
         if tiles.next().is_some() || (call.tmp.is_some() && sig.tmp == Tmp::None) {
-            return Err(refuse("lower.operand", format!("{} takes fewer tiles", t.op.name)));
+            let what = format!("{} takes fewer tiles", t.op.name);
+            return Err(refuse_with("lower.operand", what, form()));
         }
         if let (None, Some((tmp, place))) = (&call.tmp, &t.tmp) {
             let tile = Tile { addr: self.address(frame, *place)?, ..(**tmp).clone() };
@@ -167,9 +184,10 @@ fn touches(call: &Call, limits: &tile::Limits) -> Vec<Touch> {
 fn gm_view(v: &View) -> Result<GmView, Stop> {
     let n = v.sizes.len();
     if n == 0 || n > 5 {
-        return Err(refuse(
+        return Err(refuse_with(
             "legality.view",
-            format!("a transfer needs 1 to 5 dimensions, the view has {n}"),
+            format!("a transfer takes 1 to 5 dimensions, the view has {n}"),
+            "leave out dimensions of size 1, or transfer in a loop",
         ));
     }
     let mut shape = [1u32; 5];
@@ -177,7 +195,11 @@ fn gm_view(v: &View) -> Result<GmView, Stop> {
     for (i, (size, step)) in v.sizes.iter().zip(&v.strides).enumerate() {
         let to = 5 - n + i;
         shape[to] = u32::try_from(*size).map_err(|_| {
-            refuse("legality.view", format!("dimension {i} of the view has size {size}"))
+            refuse_with(
+                "legality.view",
+                format!("dimension {i} of the view has size {size}"),
+                "sizes are not negative: check what it was computed from",
+            )
         })?;
         strides[to] = *step;
     }
@@ -195,7 +217,11 @@ fn attributes(mut a: Attrs, written: &[(String, String)]) -> Result<Attrs, Stop>
         match key.as_str() {
             "rmode" | "round_mode" | "rnd" => {
                 a.round = round(lower.trim_start_matches("cast_")).ok_or_else(|| {
-                    refuse("lower.operand", format!("`{value}` is no rounding mode"))
+                    refuse_with(
+                        "lower.operand",
+                        format!("`{value}` is no rounding mode"),
+                        "one of NONE RINT ROUND FLOOR CEIL TRUNC ODD",
+                    )
                 })?;
             }
             "sat_mode" | "satmode" | "sat" | "saturation_mode" => {

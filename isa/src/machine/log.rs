@@ -2,6 +2,7 @@
 
 use super::plan::{self, Plan};
 use crate::instr::Instr;
+use crate::table::Op;
 use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::stream::{Kind, LanesId, Marks, NONE, Pipe, Record, ShapeId, SiteId, Stream};
 
@@ -38,7 +39,8 @@ impl Log {
     ///
     /// The caller has checked the parameters; a wait without its set and a set of a pending flag
     /// are refused here.
-    pub fn push(&mut self, i: &Instr, p: &Plan) -> Result<u32, Diagnostic> {
+    /// The error carries the record of the other end, where there is one.
+    pub fn push(&mut self, i: &Instr, p: &Plan) -> Result<u32, Fault> {
         let mut record = Record {
             base: p.base,
             op: i.op.id(),
@@ -68,27 +70,72 @@ impl Log {
         Ok(self.stream.push(record))
     }
 
-    fn resolve(&mut self, i: &Instr, record: &mut Record) -> Result<(), Diagnostic> {
+    fn resolve(&mut self, i: &Instr, record: &mut Record) -> Result<(), Fault> {
         let (Some(src), Some(dst)) = (plan::pipe(i, "src_pipe"), plan::pipe(i, "dst_pipe")) else {
             return Ok(());
         };
         let id = plan::named(i, "event") as usize % EVENTS;
         record.flag = [src as u8, dst as u8, id as u8];
-        let slot = &mut self.pending[(src as usize * PIPES + dst as usize) * EVENTS + id];
+        let slot = &mut self.pending[slot(src, dst, id)];
         let name = format!("[{}, {}, EVENT_ID{id}]", src.name(), dst.name());
         if record.kind == Kind::SetFlag {
             if *slot != NONE {
-                return Err(set_twice(&name, *slot));
+                return Err((set_twice(&name), Some(*slot)));
             }
             *slot = self.stream.records.len() as u32;
         } else {
             if *slot == NONE {
-                return Err(no_set(&name, dst));
+                return Err(self.no_set(&name, src, dst, id));
             }
             record.link = *slot;
             *slot = NONE;
         }
         Ok(())
+    }
+
+    /// A wait nothing answers; a pending set it was probably meant for is the other end.
+    fn no_set(&self, flag: &str, src: Pipe, dst: Pipe, id: usize) -> Fault {
+        let what = format!(
+            "wait_flag {flag}: no set_flag of it is pending, so {} would wait forever",
+            dst.name()
+        );
+        let d = Diagnostic::error("synccheck.wait_without_set", what);
+        let pending = |src, dst, id| Some(self.pending[slot(src, dst, id)]).filter(|r| *r != NONE);
+        if let Some(other) = pending(dst, src, id) {
+            let help =
+                "swap the pipes: a flag names the pipe that sets it, then the one that waits";
+            return (d.note("the flag of the opposite direction is set").help(help), Some(other));
+        }
+        if let Some((n, other)) = (0..EVENTS).find_map(|n| Some((n, pending(src, dst, n)?))) {
+            let note = format!("between these pipes only EVENT_ID{n} is set");
+            return (d.note(note).help("use the same event id on both sides"), Some(other));
+        }
+        let help = "put the set_flag before it, with the same pipes and event id";
+        (d.help(help), None)
+    }
+
+    /// `vabs.f32 on PIPE_V`: what a record is, for messages.
+    pub fn describe(&self, record: u32) -> Option<String> {
+        let r = self.stream.records.get(record as usize)?;
+        let op = Op::ALL.get(usize::from(r.op.0))?;
+        Some(format!("{}.{} on {}", op.mnemonic(), r.dtype, r.pipe.name()))
+    }
+
+    /// The last record that changed the state a finding is about.
+    pub fn changed_last(&self, code: &str) -> Option<u32> {
+        let changes = |op: Op| match code {
+            "state.counter_mode" => op == Op::set_mask_count,
+            "state.mask" => op == Op::set_vector_mask,
+            "state.ctrl" => op == Op::set_ctrl,
+            "state.atomic" => op.mnemonic().starts_with("set_atomic"),
+            _ => false,
+        };
+        let at = self
+            .stream
+            .records
+            .iter()
+            .rposition(|r| Op::ALL.get(usize::from(r.op.0)).is_some_and(|op| changes(*op)))?;
+        Some(at as u32)
     }
 
     /// Flags set and never waited for: record of the set and what to say.
@@ -111,22 +158,19 @@ impl Log {
     }
 }
 
-fn set_twice(flag: &str, earlier: u32) -> Diagnostic {
+/// What is wrong, and the record at the other end.
+pub type Fault = (Diagnostic, Option<u32>);
+
+/// Index of a flag among the pending ones.
+fn slot(src: Pipe, dst: Pipe, id: usize) -> usize {
+    (src as usize * PIPES + dst as usize) * EVENTS + id % EVENTS
+}
+
+fn set_twice(flag: &str) -> Diagnostic {
     Diagnostic::error(
         "synccheck.set_while_pending",
         format!("set_flag {flag}: the flag is already set"),
     )
-    .note(format!("record {earlier} set it and nothing has waited for it since"))
+    .note("nothing has waited for it since it was set")
     .help("wait for the flag before setting it again, or use another event id")
-}
-
-fn no_set(flag: &str, dst: Pipe) -> Diagnostic {
-    Diagnostic::error(
-        "synccheck.wait_without_set",
-        format!(
-            "wait_flag {flag}: no set_flag of it is pending, so {} would wait forever",
-            dst.name()
-        ),
-    )
-    .help("check the direction (source, destination) and the event id of the pair")
 }

@@ -57,6 +57,8 @@ pub struct Machine {
     pub settings: Settings,
     /// Named allocations of UB, for messages.
     pub owners: Vec<Owner>,
+    /// Record at the other end of the fault that stopped the run, if it has one.
+    pub other_end: Option<u32>,
     scratch: Box<Scratch>,
     mask_mode_warned: bool,
 }
@@ -92,6 +94,7 @@ impl Machine {
             findings: Findings::default(),
             settings,
             owners: Vec::new(),
+            other_end: None,
             scratch: Box::default(),
             mask_mode_warned: false,
         }
@@ -116,9 +119,12 @@ impl Machine {
     /// (`last`), where flags still set are reported too.
     pub fn leave(&mut self, entry: &Modes, last: bool) {
         let site = self.log.site;
-        let by = self.log.stream.records.len().checked_sub(1).map_or(NONE, |r| r as u32);
+        let end = self.log.stream.records.len().checked_sub(1).map_or(NONE, |r| r as u32);
         for d in left_behind(entry, &self.regs.modes(), last) {
-            self.findings.add(Finding::new(d, by, site), OpId(u16::MAX));
+            // Of a kernel's end, the caret belongs to what changed the state last.
+            let by = if last { self.log.changed_last(d.code) } else { None };
+            let at = by.map_or(site, |r| self.log.stream.records[r as usize].site);
+            self.findings.add(Finding::new(d, by.unwrap_or(end), at), OpId(u16::MAX));
         }
         if last {
             for (record, d) in self.log.unmatched() {
@@ -155,8 +161,10 @@ impl Machine {
         if self.findings.seen("initcheck.undefined", self.log.site, i.op.id()) {
             return;
         }
-        let d = undefined(&name(i), operand, at, sink, &self.ub.shadow, &self.owners);
         let writer = Some(self.ub.shadow.writer(at)).filter(|w| *w != WRITER_NONE);
+        let by = writer.and_then(|w| self.log.describe(w));
+        let shadow = &self.ub.shadow;
+        let d = undefined(&name(i), operand, at, sink, shadow, &self.owners, by.as_deref());
         self.report(i, rec, d, (at, range.1), writer);
     }
 }
@@ -172,7 +180,10 @@ impl Backend for Machine {
             owners: &self.owners,
         };
         verify::reach(i, &p, &memories).map_err(Stop)?;
-        let rec = self.log.push(i, &p).map_err(|d| Stop(Box::new(d)))?;
+        let rec = self.log.push(i, &p).map_err(|(d, other)| {
+            self.other_end = other;
+            Stop(Box::new(d))
+        })?;
         if matches!(p.row.kind(), Kind::Vector | Kind::Copy) {
             overlap::check(self, i, &p, rec);
             remarks::check(self, i, &p, rec);

@@ -192,7 +192,7 @@ fn select_bits(i: &Instr, p: &Plan, m: &Memories) -> Check {
     }
     let (start, end) = (i128::from(base), i128::from(end));
     let at = bounds::Piece { repeat: 0, block: 0, start, end };
-    Err(Box::new(bounds::outside(&name(i), "bits (CMPMASK)", &at, Space::Ub, limit, m.owners)))
+    Err(Box::new(bounds::outside(&name(i), "bits (CMPMASK)", &at, limit, m.owners)))
 }
 
 fn inside(i: &Instr, p: &Plan, m: &Memories) -> Check {
@@ -226,9 +226,7 @@ fn operand_inside(
     }
     let limit = m.settings.ub_bytes;
     match bounds::first_outside(base, w, u64::from(p.repeats), &p.lanes, limit) {
-        Some(at) => {
-            Err(Box::new(bounds::outside(&name(i), operand, &at, Space::Ub, limit, owners)))
-        }
+        Some(at) => Err(Box::new(bounds::outside(&name(i), operand, &at, limit, owners))),
         None => Ok(()),
     }
 }
@@ -243,9 +241,9 @@ fn gm_range(i: &Instr, operand: &str, base: u64, w: &Walk, repeats: u64, gm: &Gm
         }
         let start = i128::from(base) + i128::from(w.rep) * i128::from(r);
         let piece = bounds::Piece { repeat: r, block: 0, start, end: start + i128::from(w.unit) };
-        let held =
-            at.and_then(|a| gm.locate(a)).map_or(0, |(b, _)| gm.buffers()[b].mem.len() as u64);
-        return Err(Box::new(bounds::outside(&name(i), operand, &piece, Space::Gm, held, &[])));
+        let buffer = at.and_then(|a| gm.locate(a).map(|(b, at)| (&gm.buffers()[b], a - at)));
+        let buffer = buffer.map(|(b, base)| (b.name.as_str(), base, b.mem.len() as u64));
+        return Err(Box::new(bounds::outside_gm(&name(i), operand, &piece, buffer)));
     }
     Ok(())
 }

@@ -192,7 +192,7 @@ impl Tile {
     }
 
     /// The same bytes seen as rows of the storage order: a column-major tile transposed.
-    pub(super) fn storage_rows(&self) -> Tile {
+    pub(crate) fn storage_rows(&self) -> Tile {
         let mut t = self.clone();
         if t.layout == Layout::ColMajor {
             std::mem::swap(&mut t.rows, &mut t.cols);

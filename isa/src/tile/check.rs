@@ -8,6 +8,7 @@ use super::op::Tmp;
 use super::quirks::{Quirk, Quirks};
 use super::{Family, Layout, Loc, Tile};
 use ptoemu_core::diag::{Diagnostic, Level};
+use std::fmt::Write as _;
 use std::ops::Range;
 
 /// Sizes that placement is checked against.
@@ -39,6 +40,10 @@ pub fn check(
     family: Family,
     limits: &Limits,
 ) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
+    rules(call, family, limits).map_err(|d| Box::new(d.note(operand_list(call))))
+}
+
+fn rules(call: &Call, family: Family, limits: &Limits) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
     let mut c = Checker { family, limits, quirks: call.quirks, remarks: Vec::new() };
     c.operands(call)?;
     c.types(call)?;
@@ -47,6 +52,29 @@ pub fn check(
     }
     (call.op.check)(call, &mut c)?;
     Ok(c.remarks)
+}
+
+/// Every operand with shape, type and place, for messages.
+fn operand_list(call: &Call) -> String {
+    let mut out = call.op.name.to_string();
+    for (i, (role, t)) in call.tiles().enumerate() {
+        let valid = match (t.valid_rows, t.valid_cols) == (t.rows, t.cols) {
+            true => String::new(),
+            false => format!(" valid {}", extent(t)),
+        };
+        let layout = if t.layout == Layout::ColMajor { " col_major" } else { "" };
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(
+            out,
+            "{comma} {role} `{}` {}x{}{valid} {}{layout} at {:#x}",
+            t.name, t.rows, t.cols, t.dtype, t.addr
+        );
+    }
+    if let Some(v) = &call.view {
+        let sizes: Vec<String> = v.shape.iter().map(u32::to_string).collect();
+        let _ = write!(out, ", GM view {} {}", sizes.join("x"), v.dtype);
+    }
+    out
 }
 
 /// Collects what is worth saying about a use.
@@ -83,7 +111,8 @@ impl Checker<'_> {
         match verdict {
             Err(mut d) if self.quirks.has(quirk) && self.family == Family::A2A3 => {
                 d.level = Level::Warning;
-                self.remarks.push(*d);
+                let why = format!("the shipped microcode accepts it (quirk {quirk:?})");
+                self.remarks.push(d.note(why));
                 Ok(())
             }
             other => other,
@@ -176,14 +205,17 @@ impl Checker<'_> {
         let end = t.end();
         if end > self.limits.ub_bytes {
             let text = format!(
-                "{role} `{name}` ends at byte {end}, past the {} bytes of UB",
+                "{role} `{name}` ends at byte {end:#x}, past the {:#x} bytes of UB",
                 self.limits.ub_bytes
             );
             return refuse("legality.ub_overflow", text, "place it lower or use a smaller tile");
         }
         if !t.addr.is_multiple_of(32) {
-            let text = format!("{role} `{name}` starts at byte {}, not at a 32-byte block", t.addr);
-            return refuse("legality.alignment", text, "place tiles at multiples of 32 bytes");
+            let text =
+                format!("{role} `{name}` starts at byte {:#x}, inside a 32-byte block", t.addr);
+            let near = t.addr - t.addr % 32;
+            let help = format!("use a multiple of 32: {near:#x} or {:#x}", near + 32);
+            return refuse("legality.alignment", text, help);
         }
         Ok(())
     }
@@ -297,7 +329,7 @@ impl Checker<'_> {
         for (role, t) in call.tiles() {
             if t.addr < end && window.start < t.end() {
                 let text = format!(
-                    "{role} `{}` [{}, {}) lies in UB [{}, {end}), which {} uses as scratch here",
+                    "{role} `{}` [{:#x}, {:#x}) lies in UB [{:#x}, {end:#x}), which {} uses as scratch here",
                     t.name,
                     t.addr,
                     t.end(),
@@ -314,7 +346,7 @@ impl Checker<'_> {
 /// The refusal of two tiles that share bytes.
 pub(super) fn overlap(a: (&str, &Tile), b: (&str, &Tile), help: &str) -> Verdict {
     let text = format!(
-        "{} `{}` [{}, {}) overlaps {} `{}` [{}, {})",
+        "{} `{}` [{:#x}, {:#x}) overlaps {} `{}` [{:#x}, {:#x})",
         a.0,
         a.1.name,
         a.1.addr,

@@ -127,6 +127,26 @@ impl TileOp {
         self.name.starts_with("trowexpand")
     }
 
+    /// How it is written: `pto.tadd ins(src0, src1) outs(dst)`, optional operands in brackets.
+    pub fn form(&self) -> String {
+        let mut ins: Vec<String> = match self.sig.srcs {
+            _ if self.is_store() => vec!["src".into()],
+            0 if self.sig.view => vec!["view".into()],
+            1 => vec!["src".into()],
+            n => (0..n).map(|i| format!("src{i}")).collect(),
+        };
+        match self.sig.tmp {
+            Tmp::None => {}
+            Tmp::Optional => ins.push("[tmp]".into()),
+            Tmp::Required => ins.push("tmp".into()),
+        }
+        if self.sig.scalar {
+            ins.push("scalar".into());
+        }
+        let dst = if self.is_store() { "view" } else { "dst" };
+        format!("pto.{} ins({}) outs({dst})", self.name, ins.join(", "))
+    }
+
     /// Is its destination global memory?
     pub fn is_store(&self) -> bool {
         self.sig.view && self.sig.srcs == 0 && self.name == "tstore"

@@ -4,6 +4,7 @@ use super::{judge, place, run, tile, valid};
 use proptest::prelude::*;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Dist;
+use ptoemu_isa::case::to_pto;
 use ptoemu_isa::tile::{Call, Family, Layout, Limits, OperandOrder, Scalar, Tile, TileOp, check};
 
 /// Draws a call needs; every field is reduced to what fits.
@@ -262,9 +263,12 @@ pub fn holds(mut call: Call, d: Draw) -> Result<(), TestCaseError> {
     if check(&call, Family::A2A3, &Limits::of(Family::A2A3)).is_err() {
         return Err(TestCaseError::reject("not legal"));
     }
-    run(&call, &bytes)
-        .and_then(|r| judge(&call, &r))
-        .map_err(|e| TestCaseError::fail(format!("{e}\n{}", describe(&call, d))))
+    run(&call, &bytes).and_then(|r| judge(&call, &r)).map_err(|e| {
+        // The shrunk case as a program to run and to keep.
+        let data = |k: usize, t| format!("rand({},{},{})", d.seed, dist(d, t), k + 1);
+        let text = to_pto(&call, &data).unwrap_or_default();
+        TestCaseError::fail(format!("{e}\n{}\n{text}", describe(&call, d)))
+    })
 }
 
 /// The call in a few lines.

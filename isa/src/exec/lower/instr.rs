@@ -1,7 +1,7 @@
 //! A2/A3 instructions as text: `pto.` before the builtin's name, operands in its order, or the
 //! named form `{repeat = 8, dst_blk = 1}`.
 
-use super::{Lower, N};
+use super::{Lower, N, similar};
 use crate::exec::program::{Code, Num};
 use crate::table::{Form, Op, Param, What};
 use crate::text::{self as ast, Arg as Node};
@@ -38,7 +38,9 @@ impl Lower<'_> {
             self.error("lower.operand", op.span, message, Some(&signature(form)));
             return Some(vec![Num::Lit(0); params.len()]);
         }
-        self.unknown_keys(params, op);
+        if self.unknown_keys(params, op) {
+            return Some(vec![Num::Lit(0); params.len()]);
+        }
         let mut out = Vec::with_capacity(params.len());
         for (i, p) in params.iter().enumerate() {
             let node = positional.get(i).copied().or_else(|| keyed(op, p));
@@ -55,16 +57,22 @@ impl Lower<'_> {
         Some(out)
     }
 
-    fn unknown_keys(&mut self, params: &[Param], op: &ast::Op) {
+    /// Reports keys that name no parameter; true if there is one.
+    fn unknown_keys(&mut self, params: &[Param], op: &ast::Op) -> bool {
+        let before = self.diags.len();
         for e in op.dicts().flat_map(|d| &d.entries) {
             let key = &*e.key.text;
             if !params.iter().any(|p| p.key == key || p.name == key) {
                 let keys: Vec<_> = params.iter().map(|p| p.key).collect();
-                let help = format!("its parameters are {}", keys.join(", "));
+                let help = match similar(key, keys.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("its parameters are {}", keys.join(", ")),
+                };
                 let message = format!("{} has no parameter `{key}`", op.name.text);
                 self.error("lower.operand", e.key.span, message, Some(&help));
             }
         }
+        self.diags.len() > before
     }
 
     fn parameter(&mut self, p: &Param, node: &Node) -> Num {

@@ -104,6 +104,27 @@ fn arch_of(m: &Module) -> Option<(String, Span)> {
     Some((value.as_name()?.to_string(), value.span))
 }
 
+/// The candidate closest to a misspelt name, if one is close.
+fn similar<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = candidates.map(|c| (distance(name, c), c)).min()?;
+    (near.0 <= name.len() / 3).then_some(near.1)
+}
+
+/// Letters to insert, drop or change.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
 /// Is it a name of the 950?
 fn is_a5(arch: &str) -> bool {
     let a = arch.to_ascii_lowercase();
@@ -356,7 +377,13 @@ impl<'a> Lower<'a> {
             return slot;
         }
         let message = format!("use of undefined value %{}", v.name);
-        self.error("lower.undefined_value", v.span, message, None);
+        let names: Vec<Arc<str>> = self.scopes.iter().flat_map(|s| s.keys().cloned()).collect();
+        let near = similar(&v.name, names.iter().map(|n| &**n));
+        let help = match near {
+            Some(near) => format!("did you mean %{near}?"),
+            None => "define it above, in this region or one around it".to_string(),
+        };
+        self.error("lower.undefined_value", v.span, message, Some(&help));
         self.fresh()
     }
 

@@ -116,10 +116,16 @@ impl Lower<'_> {
             && t.cols == u64::from(def.cols);
         if !same {
             let message = format!(
-                "%{} is a {}x{} tile of {}, the type here says otherwise",
-                def.name, def.rows, def.cols, def.dtype
+                "%{} is a {}x{} tile of {}, the type here says {}x{} of {}",
+                def.name,
+                def.rows,
+                def.cols,
+                def.dtype,
+                t.rows,
+                t.cols,
+                t.dtype.dtype().map_or("?", |t| t.name())
             );
-            self.error("lower.type", ty.span, message, None);
+            self.error("lower.type", ty.span, message, Some("write the type of the definition"));
         }
     }
 
