@@ -109,6 +109,11 @@ fn score(
 
 /// Rows of a table of single cases, or of board and simulator points.
 pub fn points(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
+    points_on(rows, target, Quirks::vendor())
+}
+
+/// The same on a variant of the microcode.
+pub fn points_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
     let mut out = Vec::new();
     for r in rows {
         if r.contains_key("unit") {
@@ -117,7 +122,7 @@ pub fn points(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
             let measured = number(r, "measured_cycles").unwrap_or(0.0);
             let verdict = verdict(column(r, "verdict"));
             let ours = match verdict.starts_with("measured") {
-                true => case(r, target),
+                true => case(r, target, quirks),
                 false => Err(format!("not scored: the table calls the figure {verdict}")),
             };
             let kind = format!("case {verdict}");
@@ -154,10 +159,10 @@ fn cycles(call: &Call, target: &Target) -> Result<f64, String> {
     Ok(time(&stream, target).cycles as f64)
 }
 
-fn case(r: &Record, target: &Target) -> Result<f64, String> {
+fn case(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
     let op = operation(column(r, "op"))?;
     if op.name == "tload" {
-        return load(r, target);
+        return load(r, target, quirks);
     }
     let t = dtype(column(r, "dtype")).ok_or("unknown element type")?;
     let sizes = ["rows", "cols", "valid_rows", "valid_cols"].map(|n| size(r, n));
@@ -166,7 +171,7 @@ fn case(r: &Record, target: &Target) -> Result<f64, String> {
     };
     let mut c = Case::new(op, t, rows, cols);
     c.valid = (vr, vc);
-    c.quirks = Quirks::vendor();
+    c.quirks = quirks;
     if op.name == "tcvt" {
         let mut types = column(r, "test_template_args").split(',').filter_map(dtype);
         c.to = types.next();
@@ -207,7 +212,7 @@ fn as_measured(c: &mut Case) {
 }
 
 /// `TLOAD`: five GM sizes, tile rows and columns from the test's arguments.
-fn load(r: &Record, target: &Target) -> Result<f64, String> {
+fn load(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
     let args: Vec<&str> = column(r, "test_template_args").split(',').map(str::trim).collect();
     let ints: Vec<u32> = args.iter().skip(1).map_while(|a| a.parse().ok()).collect();
     let [g0, g1, g2, rows, cols, ..] = ints[..] else { return Err("no GM shape".into()) };
@@ -219,7 +224,7 @@ fn load(r: &Record, target: &Target) -> Result<f64, String> {
     let op = operation("tload")?;
     let mut c = Case::new(op, t, size(r, "rows").unwrap_or(rows), size(r, "cols").unwrap_or(cols));
     c.valid = (rows, cols);
-    c.quirks = Quirks::vendor();
+    c.quirks = quirks;
     let mut call = c.call(Placement::Virtual);
     call.dst.addr = 0;
     let g3 = rows / outer;
@@ -238,6 +243,11 @@ fn load(r: &Record, target: &Target) -> Result<f64, String> {
 
 /// Rows of a table of fitted lines, each as its total at 64 rows.
 pub fn lines(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
+    lines_on(rows, target, Quirks::vendor())
+}
+
+/// The same on a variant of the microcode.
+pub fn lines_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
     const ROWS: u32 = 64;
     let mut out = Vec::new();
     for r in rows {
@@ -251,16 +261,22 @@ pub fn lines(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
             _ => (size(r, "cols").unwrap_or(0), dtype(column(r, "dtype")).unwrap_or(DType::F32)),
         };
         let measured = slope * f64::from(ROWS) * f64::from(cols) + bias;
-        let ours = line(op, t, ROWS, cols, target);
+        let ours = line(op, t, (ROWS, cols), target, quirks);
         let case = format!("{op} {t} {ROWS}x{cols}");
         out.push(score(format!("line {op}"), case, r.clone(), measured, ours));
     }
     Ok(out)
 }
 
-fn line(op: &str, t: DType, rows: u32, cols: u32, target: &Target) -> Result<f64, String> {
+fn line(
+    op: &str,
+    t: DType,
+    (rows, cols): (u32, u32),
+    target: &Target,
+    quirks: Quirks,
+) -> Result<f64, String> {
     let mut c = Case::new(operation(op)?, t, rows, cols);
-    c.quirks = Quirks::vendor();
+    c.quirks = quirks;
     as_measured(&mut c);
     cycles(&c.call(Placement::Virtual), target)
 }

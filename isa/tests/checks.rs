@@ -172,7 +172,7 @@ fn transfers() {
     assert!(codes(&load(0, 10, 100)).is_empty());
     let words = "DDR address of the MTE instruction is out of range";
     expect(&load(4, 10, 100), "memcheck.gm_range", Error, words);
-    expect(&load(4, 10, 100), "memcheck.gm_range", Error, "repeat 9");
+    expect(&load(4, 10, 100), "memcheck.gm_range", Error, "burst 9");
     expect(&load(0, 4096, 4), "memcheck.param", Error, "MTE instruction parameter is invalid");
     let store = |from| [op(Op::copy_ubuf_to_gm_align_b32, F32, &[GM, from, 0, 1, 64, 0, 0, 0, 0])];
     assert!(codes(&store(0x1000)).is_empty());
@@ -197,7 +197,12 @@ fn undefined_values() {
     expect(&[sum], "initcheck.undefined", Warning, "active lane");
     let moved = op(Op::vabs, F32, &[0x1000, 0x20000, 1, 1, 1, 8, 8]);
     assert!(codes(&[moved]).is_empty());
-    expect(&[moved, op(Op::scalar_load, F32, &[0x1000])], "initcheck.undefined", Error, "record 0");
+    expect(
+        &[moved, op(Op::scalar_load, F32, &[0x1000])],
+        "initcheck.undefined",
+        Error,
+        "last writer: vabs.f32 on PIPE_V",
+    );
 }
 
 #[test]
@@ -230,7 +235,7 @@ fn flags_and_barriers() {
     let swapped = [set(V, S, 0), wait(S, V, 0)];
     expect(&swapped, "synccheck.wait_without_set", Error, "PIPE_V would wait forever");
     let twice = [set(V, S, 0), set(V, S, 0)];
-    expect(&twice, "synccheck.set_while_pending", Error, "record 0 set it");
+    expect(&twice, "synccheck.set_while_pending", Error, "already set");
     expect(&[set(V, S, 1)], "synccheck.flag_left", Warning, "EVENT_ID1");
     expect(&[set(V, S, 8)], "memcheck.param", Error, "allowed 0 to 7");
     expect(&[set(V, V, 0)], "synccheck.same_pipe", Error, "pipe_barrier");

@@ -36,7 +36,7 @@ pub fn undefined(
     let mut d = Diagnostic::new(
         "initcheck.undefined",
         level,
-        format!("UB byte {at:#x} was never given a value, and {name} {how}"),
+        format!("UB byte {at:#x} holds no defined value, and {name} {how}"),
     )
     .note(format!("operand `{operand}`"));
     if let Some(o) = owners(all, at, at + 1) {

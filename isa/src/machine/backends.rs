@@ -34,7 +34,7 @@ impl Backend for Recorder {
     fn issue(&mut self, i: &Instr) -> Result<u64, Stop> {
         verify::legal(i, &self.regs, &self.settings).map_err(Stop)?;
         let p = plan::plan(i, &self.regs);
-        self.log.push(i, &p).map_err(|(d, _)| Stop(Box::new(d)))?;
+        self.log.push(i, &p).map_err(|(d, _)| Stop(d))?;
         if let Sem::Control(f) = p.row.sem {
             return Ok(f(&mut self.regs, i, &self.settings));
         }

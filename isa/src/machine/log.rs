@@ -80,7 +80,7 @@ impl Log {
         let name = format!("[{}, {}, EVENT_ID{id}]", src.name(), dst.name());
         if record.kind == Kind::SetFlag {
             if *slot != NONE {
-                return Err((set_twice(&name), Some(*slot)));
+                return Err((Box::new(set_twice(&name)), Some(*slot)));
             }
             *slot = self.stream.records.len() as u32;
         } else {
@@ -104,14 +104,16 @@ impl Log {
         if let Some(other) = pending(dst, src, id) {
             let help =
                 "swap the pipes: a flag names the pipe that sets it, then the one that waits";
-            return (d.note("the flag of the opposite direction is set").help(help), Some(other));
+            let d = d.note("the flag of the opposite direction is set").help(help);
+            return (Box::new(d), Some(other));
         }
         if let Some((n, other)) = (0..EVENTS).find_map(|n| Some((n, pending(src, dst, n)?))) {
             let note = format!("between these pipes only EVENT_ID{n} is set");
-            return (d.note(note).help("use the same event id on both sides"), Some(other));
+            let d = d.note(note).help("use the same event id on both sides");
+            return (Box::new(d), Some(other));
         }
         let help = "put the set_flag before it, with the same pipes and event id";
-        (d.help(help), None)
+        (Box::new(d.help(help)), None)
     }
 
     /// `vabs.f32 on PIPE_V`: what a record is, for messages.
@@ -159,7 +161,7 @@ impl Log {
 }
 
 /// What is wrong, and the record at the other end.
-pub type Fault = (Diagnostic, Option<u32>);
+pub type Fault = (Box<Diagnostic>, Option<u32>);
 
 /// Index of a flag among the pending ones.
 fn slot(src: Pipe, dst: Pipe, id: usize) -> usize {

@@ -182,7 +182,7 @@ impl Backend for Machine {
         verify::reach(i, &p, &memories).map_err(Stop)?;
         let rec = self.log.push(i, &p).map_err(|(d, other)| {
             self.other_end = other;
-            Stop(Box::new(d))
+            Stop(d)
         })?;
         if matches!(p.row.kind(), Kind::Vector | Kind::Copy) {
             overlap::check(self, i, &p, rec);

@@ -1,7 +1,8 @@
 //! A2/A3 instructions as text: `pto.` before the builtin's name, operands in its order, or the
 //! named form `{repeat = 8, dst_blk = 1}`.
 
-use super::{Lower, N, similar};
+use super::similar::similar;
+use super::{Lower, N};
 use crate::exec::program::{Code, Num};
 use crate::table::{Form, Op, Param, What};
 use crate::text::{self as ast, Arg as Node};

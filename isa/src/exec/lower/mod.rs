@@ -8,6 +8,7 @@ mod micro;
 mod mte;
 mod place;
 mod scalar;
+mod similar;
 mod sync;
 mod tiles;
 
@@ -23,6 +24,7 @@ use crate::tile::Tile;
 use place::Placer;
 use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
 use rustc_hash::FxHashMap;
+use similar::similar;
 use std::sync::Arc;
 
 /// Nested calls and regions a program may have.
@@ -102,27 +104,6 @@ fn arch_of(m: &Module) -> Option<(String, Span)> {
     let entry = attrs.entry("pto.target_arch").or_else(|| attrs.entry("pto.device-spec"))?;
     let value = entry.value.as_ref()?;
     Some((value.as_name()?.to_string(), value.span))
-}
-
-/// The candidate closest to a misspelt name, if one is close.
-fn similar<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let near = candidates.map(|c| (distance(name, c), c)).min()?;
-    (near.0 <= name.len() / 3).then_some(near.1)
-}
-
-/// Letters to insert, drop or change.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Is it a name of the 950?
