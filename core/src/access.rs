@@ -59,6 +59,7 @@ pub struct Walk {
 
 impl Walk {
     /// First byte of piece `b` of repeat `r`, or `None` beyond the 64-bit address range.
+    #[inline]
     pub fn addr(&self, base: u64, r: u64, b: usize) -> Option<u64> {
         let rep = i128::from(self.rep) * i128::from(r);
         let at = i128::from(base) + rep + i128::from(self.blk) * b as i128;
@@ -67,6 +68,7 @@ impl Walk {
 
     /// From the lowest to one past the highest byte of `repeats` repeats, whatever the mask says;
     /// `None` if there are none or an address leaves the 64-bit range.
+    #[inline]
     pub fn extent(&self, base: u64, repeats: u64) -> Option<(u64, u64)> {
         let last = (repeats.checked_sub(1)?, usize::from(self.blocks).checked_sub(1)?);
         let corners = [
@@ -81,11 +83,13 @@ impl Walk {
     }
 
     /// Lanes one piece holds (0 for unmasked walks).
+    #[inline]
     pub fn lanes_per_block(&self) -> usize {
         if self.elem == 0 { 0 } else { self.unit as usize / self.elem as usize }
     }
 
     /// Does `mask` leave anything of piece `b` active?
+    #[inline]
     pub fn block_active(&self, mask: &Mask, b: usize) -> bool {
         let n = self.lanes_per_block();
         n == 0 || mask.bits(b * n, n) != 0
@@ -162,6 +166,7 @@ pub enum Lanes {
 
 impl Lanes {
     /// Active lanes of repeat `r`.
+    #[inline]
     pub fn of_repeat(&self, r: u64) -> Mask {
         match *self {
             Lanes::All => Mask::first(crate::mask::LANES),

@@ -21,6 +21,7 @@ impl Bytes {
     }
 
     /// Number of bytes.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
@@ -31,22 +32,26 @@ impl Bytes {
     }
 
     /// All bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.len]
     }
 
     /// All bytes, writable.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
     }
 
     /// `n` bytes at `at`, or `None` if they leave the memory.
+    #[inline]
     pub fn get(&self, at: u64, n: usize) -> Option<&[u8]> {
         let at = usize::try_from(at).ok()?;
         self.as_slice().get(at..at.checked_add(n)?)
     }
 
     /// `n` writable bytes at `at`, or `None` if they leave the memory.
+    #[inline]
     pub fn get_mut(&mut self, at: u64, n: usize) -> Option<&mut [u8]> {
         let at = usize::try_from(at).ok()?;
         self.as_mut_slice().get_mut(at..at.checked_add(n)?)

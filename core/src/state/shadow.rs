@@ -43,6 +43,7 @@ impl Shadow {
     }
 
     /// Defined bits of the 32-byte block `block`, bit i for byte i; 0 beyond the memory.
+    #[inline]
     pub fn block(&self, block: usize) -> u32 {
         let word = self.defined.as_raw_slice().get(block / 2).copied().unwrap_or(0);
         (word >> (32 * (block % 2))) as u32
@@ -50,6 +51,7 @@ impl Shadow {
 
     /// Marks the bytes of `block` that `bytes` selects: defined as `bits` says, last written by
     /// `writer`.
+    #[inline]
     pub fn set_block(&mut self, block: usize, bytes: u32, bits: u32, writer: u32) {
         if bytes == 0 {
             return;
@@ -60,6 +62,7 @@ impl Shadow {
         self.set_writer(block, bytes, writer);
     }
 
+    #[inline]
     fn set_writer(&mut self, block: usize, bytes: u32, writer: u32) {
         let Some(slot) = self.writer.get_mut(block) else { return };
         let old = *slot;
@@ -94,6 +97,7 @@ impl Shadow {
 
     /// Marks `start..end` as defined (or not), last written by `writer`; bytes beyond the memory
     /// are left out.
+    #[inline]
     pub fn set(&mut self, start: u64, end: u64, defined: bool, writer: u32) {
         let (start, end) =
             (start.min(self.size as u64) as usize, end.min(self.size as u64) as usize);
@@ -145,6 +149,7 @@ impl Shadow {
     }
 
     /// Are all bytes of `start..end` defined? Bytes beyond the memory are not.
+    #[inline]
     pub fn is_defined(&self, start: u64, end: u64) -> bool {
         if end > self.size as u64 || start >= end {
             return start >= end;
@@ -167,6 +172,7 @@ impl Shadow {
     }
 
     /// Record that last wrote the byte, or [`WRITER_NONE`].
+    #[inline]
     pub fn writer(&self, at: u64) -> u32 {
         let slot =
             usize::try_from(at / BLOCK as u64).ok().and_then(|b| self.writer.get(b).copied());
