@@ -9,6 +9,7 @@ mod parse;
 mod run;
 mod screen;
 mod targets;
+mod trace;
 
 use crate::render::render;
 use crate::session::Refusal;
@@ -44,6 +45,8 @@ pub enum Command {
     Targets(targets::TargetsArgs),
     /// What an instruction or a tile operation means, accepts and costs.
     Explain(explain::ExplainArgs),
+    /// Run a kernel and write its traces for viewers and for reading.
+    Trace(trace::TraceArgs),
 }
 
 /// Options many commands share.
@@ -72,6 +75,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Accuracy(a) => accuracy::accuracy(a),
         Command::Targets(a) => targets::targets(a),
         Command::Explain(a) => explain::explain(a),
+        Command::Trace(a) => trace::trace(a),
     };
     match result {
         Ok(status) => status,

@@ -1,0 +1,89 @@
+//! `ptoemu trace` writes what it says, and its files agree with `ptoemu run`.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const INPUTS: [&str; 4] = ["--arg", "x=zeros:f32[64x128]", "--arg", "y=zeros:f32[64x128]"];
+
+fn ptoemu(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptoemu"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(words).output().expect("starts")
+}
+
+fn folder(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    dir
+}
+
+fn json(out: &Output) -> Value {
+    let prose = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{prose}");
+    serde_json::from_slice(&out.stdout).expect("JSON on stdout")
+}
+
+/// Traces softmax on two targets; the folder and the report.
+fn softmax(name: &str, more: &[&str]) -> (PathBuf, Value) {
+    let dir = folder(name);
+    let to = dir.display().to_string();
+    let mut words = vec!["trace", "examples/softmax.pto", "-v", "a2,a3", "-o", &to, "--json", "-"];
+    words.extend(INPUTS);
+    words.extend(more);
+    (dir, json(&ptoemu(&words)))
+}
+
+#[test]
+fn files_agree_with_the_run() {
+    let (dir, report) = softmax("trace_all", &[]);
+    let mut words = vec!["run", "examples/softmax.pto", "-v", "a2,a3", "--json", "-"];
+    words.extend(INPUTS);
+    let run = json(&ptoemu(&words));
+    for (i, target) in ["a2", "a3"].into_iter().enumerate() {
+        assert_eq!(report[i]["cycles"], run[i]["cycles"]);
+        let files = report[i]["files"].as_array().expect("files");
+        assert_eq!(files.len(), 11);
+        for f in files {
+            let path = dir.join(target).join(f.as_str().expect("path"));
+            assert!(fs::metadata(&path).expect("written").len() > 0, "{}", path.display());
+        }
+        let log = fs::read_to_string(dir.join(target).join("dump/core0_summary_log")).expect("log");
+        let busy = &run[i]["pipes"]["V"]["busy"];
+        assert!(
+            log.contains(&format!("vec_veccore0_su_busy_cycle            | {busy}\n")),
+            "{log}"
+        );
+    }
+}
+
+#[test]
+fn the_same_bytes_twice() {
+    let ((one, report), (two, _)) = (softmax("trace_one", &[]), softmax("trace_two", &[]));
+    for f in report[1]["files"].as_array().expect("files") {
+        let read =
+            |dir: &Path| fs::read(dir.join("a3").join(f.as_str().expect("path"))).expect("file");
+        assert!(read(&one) == read(&two), "{f}");
+    }
+}
+
+#[test]
+fn filters_and_refusals() {
+    let (_, report) = softmax("trace_op", &["--op", "trowmax", "--format", "text,kanata"]);
+    let number = |key: &str| report[0][key].as_u64().expect("number");
+    assert!(number("shown") > 0 && number("shown") < number("records"));
+    assert_eq!(report[0]["files"], serde_json::json!(["timeline.txt", "pipeline.kanata"]));
+    for (words, part) in [
+        (["--op", "nothing"], "no record passes the filter"),
+        (["--window", "9..3"], "holds no cycle"),
+        (["--format", "pdf"], "invalid value"),
+    ] {
+        let mut all = vec!["trace", "examples/softmax.pto", "-o", "never"];
+        all.extend(INPUTS);
+        all.extend(words);
+        let out = ptoemu(&all);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&out.stderr).contains(part), "{part}");
+        assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("never").exists());
+    }
+}

@@ -1,0 +1,142 @@
+//! Instructions as they stand in the program: one address each, however often they run.
+//!
+//! Microcode has no addresses of its own. Records of one statement with the same instruction,
+//! types and strides count as one instruction and get one made-up address, four bytes apart in
+//! the order they first ran.
+
+use ptoemu_core::diag::SourceFile;
+use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::{Kind, OpId, Pipe, Record, ShapeId, SiteId, Stream};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Address of the first instruction; the vendor's loader also starts above 256 MB.
+const FIRST_PC: u64 = 0x1000_0000;
+
+/// One instruction of the program.
+#[derive(Clone, Debug)]
+pub struct Static {
+    /// A record of it: the first.
+    pub first: u32,
+    /// Name as the vendor's simulator spells it.
+    pub name: String,
+    /// `file:line` of its statement; of the tile operation for microcode.
+    pub code: String,
+    /// Tile operation it belongs to.
+    pub tile_op: Option<&'static str>,
+    /// Element type.
+    pub dtype: DType,
+    /// What its records are.
+    pub kind: Kind,
+}
+
+/// Every instruction of a run, and which one each record is.
+#[derive(Clone, Debug)]
+pub struct Statics {
+    items: Vec<Static>,
+    of: Vec<u32>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    site: SiteId,
+    op: OpId,
+    dtype: DType,
+    shape: ShapeId,
+    pipe: Pipe,
+    flag: [u8; 3],
+}
+
+impl Statics {
+    /// Of a stream.
+    pub fn new(
+        stream: &Stream,
+        mnemonic: impl Fn(OpId) -> Option<&'static str>,
+        sources: &[Arc<SourceFile>],
+    ) -> Statics {
+        let lines: Vec<Vec<usize>> = sources.iter().map(|f| starts(&f.text)).collect();
+        let mut keys: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut s = Statics { items: Vec::new(), of: Vec::with_capacity(stream.records.len()) };
+        for (i, r) in (0u32..).zip(&stream.records) {
+            let key = Key {
+                site: r.site,
+                op: r.op,
+                dtype: r.dtype,
+                shape: r.shape,
+                pipe: r.pipe,
+                flag: r.flag,
+            };
+            let next = s.items.len() as u32;
+            let id = *keys.entry(key).or_insert_with(|| {
+                s.items.push(Static {
+                    first: i,
+                    name: vendor_name(r, mnemonic(r.op).unwrap_or("unknown")),
+                    code: place(stream, r, sources, &lines),
+                    tile_op: stream.groups.get(r.group as usize).map(|g| g.name),
+                    dtype: r.dtype,
+                    kind: r.kind,
+                });
+                next
+            });
+            s.of.push(id);
+        }
+        s
+    }
+
+    /// Every instruction, in the order they first ran.
+    pub fn items(&self) -> &[Static] {
+        &self.items
+    }
+
+    /// Which instruction a record is: index into [`Statics::items`].
+    pub fn index(&self, record: u32) -> usize {
+        self.of.get(record as usize).map_or(0, |&i| i as usize)
+    }
+
+    /// The instruction of a record.
+    pub fn of(&self, record: u32) -> Option<&Static> {
+        self.items.get(self.index(record))
+    }
+
+    /// Address of an instruction.
+    pub fn pc(index: usize) -> u64 {
+        FIRST_PC + 4 * (index as u64 + RESERVED)
+    }
+
+    /// Address of the instructions before the first: the start-up of a core.
+    pub fn start_pc(n: u64) -> u64 {
+        FIRST_PC + 4 * n.min(RESERVED)
+    }
+}
+
+/// Instructions of the start-up, before the first of the program.
+const RESERVED: u64 = 2;
+
+/// First byte of every line.
+fn starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect()
+}
+
+fn place(stream: &Stream, r: &Record, sources: &[Arc<SourceFile>], lines: &[Vec<usize>]) -> String {
+    let Some(site) = stream.site(r) else { return "unknown:0".to_string() };
+    let file = usize::from(site.file);
+    let (Some(source), Some(lines)) = (sources.get(file), lines.get(file)) else {
+        return "unknown:0".to_string();
+    };
+    let line = lines.partition_point(|&s| s <= site.span.start as usize);
+    format!("{}:{line}", source.name)
+}
+
+/// Names seen in dumps of the vendor's simulator; other instructions keep their mnemonic in
+/// capitals.
+fn vendor_name(r: &Record, mnemonic: &str) -> String {
+    match r.kind {
+        Kind::MaskWrite => "MOVEMASK".to_string(),
+        Kind::Barrier => "BAR".to_string(),
+        Kind::SetFlag => "SET_FLAG".to_string(),
+        Kind::WaitFlag => "WAIT_FLAG".to_string(),
+        Kind::Dma if r.pipe == Pipe::Mte2 => "MOV_OUT_TO_UB".to_string(),
+        Kind::Dma => "MOV_UB_TO_OUT".to_string(),
+        _ => mnemonic.to_ascii_uppercase(),
+    }
+}
