@@ -93,15 +93,26 @@ pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     let request = args.program.request(args.program.given()?)?;
     let source = read_source(&args.kernel)?;
     let root = args.out.clone().unwrap_or_else(|| default_folder(&args.kernel));
-    let (mut status, mut reports) = (0, Vec::new());
+    let (mut status, mut all) = (0, Vec::new());
     for target in &targets {
         let mut ran = execute(&source, target, &request)?;
         ran.keep(|code| args.program.wants(code));
-        status = status.max(ran.status(args.program.deny.is_some()));
+        if args.program.deny.is_some() {
+            ran.deny_warnings();
+        }
+        status = status.max(ran.status());
         show_all(&ran.diagnostics());
-        let lines = timelines(&ran, target);
+        all.push((target, ran));
+    }
+    // A run that was stopped has no timeline worth showing.
+    if all.iter().any(|(_, ran)| ran.outcome.stop.is_some()) {
+        return Ok(status);
+    }
+    let mut reports = Vec::new();
+    for (target, ran) in &all {
+        let lines = timelines(ran, target);
         let dir = if targets.len() > 1 { root.join(&target.name) } else { root.clone() };
-        reports.push(write(args, &ran, target, &lines, &dir)?);
+        reports.push(write(args, ran, target, &lines, &dir)?);
     }
     match &reports[..] {
         [one] => write_json(&args.json, one)?,

@@ -19,9 +19,12 @@ const ROWS: usize = 20;
 /// Steps of the critical path.
 const STEPS: usize = 40;
 
+/// A heading and what writes what stands under it.
+type Section = (&'static str, fn(&Trace) -> String);
+
 /// Writes the report of one core.
 pub fn write(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    let sections: [(&str, fn(&Trace) -> String); 7] = [
+    let sections: [Section; 7] = [
         ("Pipes", pipes),
         ("Instructions", instructions),
         ("Stalls", stalls),
