@@ -6,8 +6,10 @@
 use crate::access::{Lanes, Role, Walk};
 use crate::diag::Span;
 use crate::dtype::DType;
+use crate::time::vf::VfProgram;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// An execution pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +85,8 @@ pub enum Kind {
     SetFlag,
     /// `wait_flag`: `pipe` is the waiting pipe; `link` is the record index of its set.
     WaitFlag,
+    /// A vector function: `link` is its number in [`Stream::functions`].
+    Function,
 }
 
 /// A flag: which pipe signals which, and the event id.
@@ -162,7 +166,8 @@ pub struct Record {
     pub site: SiteId,
     /// Dynamic tile operation it belongs to (index into [`Stream::groups`]), or [`NONE`].
     pub group: u32,
-    /// `WaitFlag`: record index of the matching set. `MaskWrite`: halves written. Else 0.
+    /// `WaitFlag`: record index of the matching set. `MaskWrite`: halves written. `Function`: its
+    /// number. Else 0.
     pub link: u32,
     /// Packed flag: source, destination, id.
     pub flag: [u8; 3],
@@ -242,6 +247,31 @@ impl<T: Copy + Eq + Hash> Interner<T> {
     }
 }
 
+/// Vector functions, each kept once.
+#[derive(Clone, Debug, Default)]
+pub struct Functions {
+    items: Vec<Arc<VfProgram>>,
+    ids: FxHashMap<Arc<VfProgram>, u32>,
+}
+
+impl Functions {
+    /// Number of a function, new or known.
+    pub fn intern(&mut self, program: VfProgram) -> u32 {
+        if let Some(&id) = self.ids.get(&program) {
+            return id;
+        }
+        let (id, program) = (self.items.len() as u32, Arc::new(program));
+        self.items.push(program.clone());
+        self.ids.insert(program, id);
+        id
+    }
+
+    /// The function of a number.
+    pub fn get(&self, id: u32) -> Option<&VfProgram> {
+        self.items.get(id as usize).map(|p| &**p)
+    }
+}
+
 /// The ordered records of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
@@ -255,6 +285,8 @@ pub struct Stream {
     pub sites: Interner<Site>,
     /// Dynamic tile operations.
     pub groups: Vec<Group>,
+    /// Vector functions.
+    pub functions: Functions,
 }
 
 impl Stream {

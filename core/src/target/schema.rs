@@ -101,6 +101,13 @@ const A2A3: &[Field] = &[
     field("mask.computed", "cycles", WHOLE, true, "the same for a mask computed at run time"),
     field("mask.behind_barrier", "cycles", WHOLE, true, "extra V wait when a mask write stands behind a barrier"),
     field("mask.restore", "cycles", WHOLE, true, "last V result until a mask restore with nothing after it completes"),
+    field("default.startup", "cycles", CYCLES, true, "startup of an instruction without figures"),
+    field("default.per_repeat", "cycles", CYCLES, true, "per_repeat of an instruction without figures"),
+];
+
+/// Figures of the scalar unit, of flags and of transfers: every family has them.
+#[rustfmt::skip]
+const PIPES: &[Field] = &[
     field("scalar.issue", "cycles", WHOLE, true, "S time to hand one instruction to its pipe"),
     field("scalar.op", "cycles", WHOLE, true, "S time of scalar arithmetic and loop control between two records"),
     field("scalar.load", "cycles", WHOLE, true, "UB load until its value can be used"),
@@ -122,8 +129,6 @@ const A2A3: &[Field] = &[
     field("mte3.latency", "cycles", WHOLE, true, "fixed cycles of one UB to GM transfer, paid in turn"),
     field("mte3.bytes_per_cycle", "bytes/cycle", RATE, true, "UB to GM rate"),
     field("mte3.per_burst", "cycles", WHOLE, true, "least cycles of one burst"),
-    field("default.startup", "cycles", CYCLES, true, "startup of an instruction without figures"),
-    field("default.per_repeat", "cycles", CYCLES, true, "per_repeat of an instruction without figures"),
 ];
 
 /// Figures of one vector instruction of the repeat-based family.
@@ -144,7 +149,7 @@ pub fn fields(family: Family) -> impl Iterator<Item = &'static Field> {
         Family::A2A3 => A2A3,
         Family::A5 => vf::PARAMS,
     };
-    COMMON.iter().chain(own)
+    COMMON.iter().chain(own).chain(PIPES)
 }
 
 /// Fields an instruction of the family may have.

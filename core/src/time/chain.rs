@@ -106,7 +106,7 @@ impl<'a> Chain<'a> {
                 self.explain(e.issue, &p.startup);
                 return Some(self.before(i, &r, e));
             }
-            Kind::Dma => return self.free(i),
+            Kind::Dma | Kind::Function => return self.free(i),
             Kind::ScalarLoad => {
                 let path = if self.in_gm(&r) { "scalar.gm_load" } else { "scalar.load" };
                 self.explain(e.issue, path);
@@ -148,11 +148,38 @@ impl<'a> Chain<'a> {
                 if mte3 { (self.fixed.mte3, "mte3") } else { (self.fixed.mte2, "mte2") };
             self.explain(e.issue + q.latency, &format!("{name}.bytes_per_cycle"));
             self.explain(e.issue, &format!("{name}.latency"));
+        } else if r.kind == Kind::Function {
+            self.function(&r, e);
         } else {
             let rate = self.paths_of(&r).rate;
             self.busy(e.issue, e, &rate);
         }
         Some(self.before(i, &r, e))
+    }
+
+    /// A vector function: its launch, its drain, and between them the figure its instructions rest
+    /// on that is known least.
+    fn function(&mut self, r: &Record, e: Entry) {
+        let cycles_of = |path: &str| self.target.value(path).map_or(0, cycles);
+        let (startup, drain) = (cycles_of("vf.startup"), cycles_of("vf.drain"));
+        let begun = (e.issue + startup).min(self.at);
+        let weakest = self.weakest(r);
+        self.explain(self.at.saturating_sub(drain).max(begun), "vf.drain");
+        self.explain(begun, &weakest);
+        self.explain(e.issue, "vf.startup");
+    }
+
+    fn weakest(&self, r: &Record) -> String {
+        let program = self.stream.functions.get(r.link);
+        let paths = program.into_iter().flat_map(|p| &p.classes).filter_map(|c| {
+            let names = [Some(&c.name), c.fallback.as_ref()];
+            names.into_iter().flatten().find_map(|n| {
+                let typed = c.dtype.map(|t| format!("{n}.{}.latency", t.name()));
+                let paths = [typed, Some(format!("{n}.latency"))];
+                paths.into_iter().flatten().find_map(|p| Some((self.target.get(&p).ok()?.conf, p)))
+            })
+        });
+        paths.max().map_or("vf.first_loop".into(), |(_, path)| path)
     }
 
     /// The cycles an instruction held its pipe: bank conflicts, then its own rate.
@@ -182,7 +209,7 @@ impl<'a> Chain<'a> {
         let k = i.checked_sub(1)?;
         let (r, e) = self.record(k)?;
         match r.kind {
-            Kind::Vector | Kind::Copy | Kind::Dma => {
+            Kind::Vector | Kind::Copy | Kind::Dma | Kind::Function => {
                 self.hand_over(e.issue.saturating_sub(u64::from(e.wait)));
             }
             Kind::ScalarLoad | Kind::ScalarStore => {

@@ -119,7 +119,7 @@ impl<'a> Machine<'a> {
         let stream = self.stream;
         for ((i, r), &job) in (0u32..).zip(&stream.records).zip(jobs) {
             let entry = match r.kind {
-                Kind::Vector | Kind::Copy | Kind::Dma => {
+                Kind::Vector | Kind::Copy | Kind::Dma | Kind::Function => {
                     let t = if job == NO_JOB { None } else { timed.get(job as usize) };
                     self.pipelined(i, r, t.copied().unwrap_or_default())
                 }
@@ -374,7 +374,8 @@ impl<'a> Machine<'a> {
         }
         let cycles = last + end;
         let retire = self.fixed.retire;
-        Timeline { entries: self.entries, stalls: self.stalls, pipes, cycles, retire }
+        let (entries, stalls) = (self.entries, self.stalls);
+        Timeline { entries, stalls, pipes, cycles, retire, faults: Vec::new() }
     }
 }
 

@@ -5,7 +5,9 @@ use super::figures::{Cost, Fixed, geometry};
 use super::machine::Machine;
 use super::memo::remembered;
 use super::timeline::Timeline;
+use super::vf;
 use crate::access::{Lanes, Role, Walk};
+use crate::diag::Diagnostic;
 use crate::dtype::DType;
 use crate::stream::{Kind, LanesId, OPERANDS, OpId, Pipe, Record, ShapeId, Stream};
 use crate::target::Target;
@@ -78,7 +80,7 @@ impl<'s> Prepared<'s> {
         let mut classes = FxHashMap::default();
         let mut keys = FxHashMap::default();
         for (i, r) in stream.records.iter().enumerate() {
-            if !matches!(r.kind, Kind::Vector | Kind::Copy | Kind::Dma) {
+            if !matches!(r.kind, Kind::Vector | Kind::Copy | Kind::Dma | Kind::Function) {
                 p.jobs.push(NO_JOB);
                 continue;
             }
@@ -100,7 +102,11 @@ impl<'s> Prepared<'s> {
 
     fn key(&self, r: &Record, class: u32) -> Key {
         let (shape, lanes, repeats, pipe) = (r.shape, r.lanes, r.repeats, r.pipe);
-        let phase = if r.kind == Kind::Vector { self.phase(r) } else { [0; OPERANDS] };
+        let phase = match r.kind {
+            Kind::Vector => self.phase(r),
+            Kind::Function => [u64::from(r.link); OPERANDS],
+            _ => [0; OPERANDS],
+        };
         Key { class, shape, lanes, repeats, pipe, phase }
     }
 
@@ -133,28 +139,40 @@ impl<'s> Prepared<'s> {
             return Prepared::new(self.stream, target).time(target);
         }
         let fixed = Fixed::new(target);
-        let jobs = self.timed(target, &fixed);
-        Machine::new(&fixed, self.stream).run(&self.jobs, &jobs)
+        let mut faults = Vec::new();
+        let jobs = self.timed(target, &fixed, &mut faults);
+        let line = Machine::new(&fixed, self.stream).run(&self.jobs, &jobs);
+        Timeline { faults, ..line }
+    }
+
+    /// Cycles of a vector function; none for other records.
+    fn function(&self, r: &Record, target: &Target) -> Option<Result<u64, Diagnostic>> {
+        let program = (r.kind == Kind::Function).then(|| self.stream.functions.get(r.link));
+        Some(vf::time(program??, target, vf::Options::default()).map(|t| t.cycles))
     }
 
     /// Every job under the figures of `target`.
-    pub(crate) fn timed(&self, target: &Target, fixed: &Fixed) -> Vec<Timed> {
+    fn timed(&self, target: &Target, fixed: &Fixed, faults: &mut Vec<Diagnostic>) -> Vec<Timed> {
         let costs: Vec<Cost> = self
             .classes
             .iter()
             .map(|&(op, dtype)| Cost::new(target, target.catalogue(), op, dtype))
             .collect();
         let of = |job: &Job| costs.get(job.class as usize).copied().unwrap_or_default();
-        (0u32..).zip(&self.table).map(|(i, job)| self.timed_job(i, job, of(job), fixed)).collect()
-    }
-
-    fn timed_job(&self, id: u32, job: &Job, cost: Cost, fixed: &Fixed) -> Timed {
-        let Some(r) = self.stream.records.get(job.record as usize) else {
-            return Timed::default();
-        };
-        let t = self.timed_record(id, r, job, cost, fixed);
-        // Entries keep 32 bits; nothing real comes near.
-        Timed { busy: t.busy.min(u64::from(u32::MAX)), ..t }
+        let mut out = Vec::with_capacity(self.table.len());
+        for (i, job) in (0u32..).zip(&self.table) {
+            let Some(r) = self.stream.records.get(job.record as usize) else { continue };
+            let t = match self.function(r, target) {
+                Some(cycles) => Timed {
+                    busy: cycles.map_err(|d| faults.push(d)).unwrap_or(0),
+                    ..Timed::default()
+                },
+                None => self.timed_record(i, r, job, of(job), fixed),
+            };
+            // Entries keep 32 bits; nothing real comes near.
+            out.push(Timed { busy: t.busy.min(u64::from(u32::MAX)), ..t });
+        }
+        out
     }
 
     fn timed_record(&self, id: u32, r: &Record, job: &Job, cost: Cost, fixed: &Fixed) -> Timed {

@@ -1,5 +1,6 @@
 //! What a timed run looks like: one entry a record, stalls by cause, totals by pipe.
 
+use crate::diag::Diagnostic;
 use crate::stream::{NONE, Pipe};
 
 /// When a record ran. At most 32 bytes.
@@ -131,6 +132,8 @@ pub struct Timeline {
     pub cycles: u64,
     /// Cycles from the result of a V instruction to its retirement.
     pub retire: u64,
+    /// Vector functions that could not be timed: they count as 0 cycles.
+    pub faults: Vec<Diagnostic>,
 }
 
 impl Timeline {

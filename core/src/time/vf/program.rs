@@ -75,7 +75,7 @@ pub enum Kind {
 pub const UB: u32 = 0;
 
 /// The bytes a load or store touches, affine in the counters of the enclosing loops.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// [`UB`] or a named region.
     pub region: u32,
@@ -105,7 +105,7 @@ impl Access {
 }
 
 /// One static instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
     /// Index into [`VfProgram::classes`].
     pub class: u16,
@@ -133,7 +133,7 @@ pub struct Class {
 }
 
 /// One loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Loop {
     /// Iterations; a hardware loop counter has 16 bits, the model takes more.
     pub trips: u64,
@@ -146,7 +146,7 @@ pub struct Loop {
 }
 
 /// Instruction or loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// Index into [`VfProgram::insts`].
     Inst(u32),
@@ -155,7 +155,7 @@ pub enum Node {
 }
 
 /// A whole vector function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VfProgram {
     /// Figures in use.
     pub classes: Vec<Class>,
