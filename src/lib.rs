@@ -8,6 +8,7 @@ pub mod commands;
 pub mod data;
 pub mod golden;
 pub mod measured;
+pub mod measured_950;
 pub mod progress;
 pub mod render;
 pub mod report;

@@ -69,19 +69,19 @@ pub fn records(text: &str) -> Result<Vec<Record>> {
     Ok(out)
 }
 
-fn column<'r>(r: &'r Record, name: &str) -> &'r str {
+pub(crate) fn column<'r>(r: &'r Record, name: &str) -> &'r str {
     r.get(name).map_or("", String::as_str)
 }
 
-fn number(r: &Record, name: &str) -> Option<f64> {
+pub(crate) fn number(r: &Record, name: &str) -> Option<f64> {
     column(r, name).trim().parse().ok()
 }
 
-fn size(r: &Record, name: &str) -> Option<u32> {
+pub(crate) fn size(r: &Record, name: &str) -> Option<u32> {
     number(r, name).filter(|v| *v >= 0.0 && *v < 1e9).map(|v| v as u32)
 }
 
-fn dtype(name: &str) -> Option<DType> {
+pub(crate) fn dtype(name: &str) -> Option<DType> {
     Some(match name.trim() {
         "float" | "fp32" => DType::F32,
         "half" | "fp16" => DType::F16,
@@ -91,7 +91,7 @@ fn dtype(name: &str) -> Option<DType> {
     })
 }
 
-fn score(
+pub(crate) fn score(
     kind: String,
     case: String,
     columns: Record,
@@ -150,13 +150,17 @@ fn verdict(text: &str) -> &'static str {
     }
 }
 
-fn operation(name: &str) -> Result<&'static tile::TileOp, String> {
+pub(crate) fn operation(name: &str) -> Result<&'static tile::TileOp, String> {
     tile::find(&name.to_ascii_lowercase()).ok_or_else(|| format!("{name} is not implemented"))
 }
 
-fn cycles(call: &Call, target: &Target) -> Result<f64, String> {
-    let stream = record(call).map_err(|s| s.0.message.clone())?;
-    Ok(time(&stream, target).cycles as f64)
+pub(crate) fn cycles(call: &Call, target: &Target) -> Result<f64, String> {
+    let stream = record(call, target.family).map_err(|s| s.0.message.clone())?;
+    let line = time(&stream, target);
+    match line.faults.first() {
+        Some(d) => Err(d.message.clone()),
+        None => Ok(line.cycles as f64),
+    }
 }
 
 fn case(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {

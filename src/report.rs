@@ -181,7 +181,15 @@ pub fn pipes(t: &Timeline) -> BTreeMap<String, PipeReport> {
 /// Instructions by busy cycles, most first; control records are left out.
 pub fn instructions(stream: &Stream, t: &Timeline, catalogue: &Catalogue) -> Vec<InstrReport> {
     let shown = |k: Kind| {
-        matches!(k, Kind::Vector | Kind::Copy | Kind::Dma | Kind::ScalarLoad | Kind::ScalarStore)
+        matches!(
+            k,
+            Kind::Vector
+                | Kind::Function
+                | Kind::Copy
+                | Kind::Dma
+                | Kind::ScalarLoad
+                | Kind::ScalarStore
+        )
     };
     let mut out: Vec<InstrReport> = account::instructions(stream, t)
         .into_iter()

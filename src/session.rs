@@ -96,15 +96,27 @@ pub fn read_source(path: &Path) -> Result<Arc<SourceFile>> {
 
 /// UB size and reserved window of a target.
 pub fn limits(target: &Target) -> ptoemu_isa::tile::Limits {
-    let mut l = ptoemu_isa::tile::Limits::of(Family::A2A3);
+    let mut l = ptoemu_isa::tile::Limits::of(target.family);
     let whole = |path: &str| target.value(path).map(|v| v as u64);
     if let Some(n) = whole("ub.size") {
         l.ub_bytes = n;
+    }
+    if target.family == Family::A5 {
+        // The window above is only warned of [U: some material says it is reserved].
+        return l;
     }
     if let (Some(start), Some(size)) = (whole("ub.reserved_start"), whole("ub.reserved_size")) {
         l.reserved = start..start + size;
     }
     l
+}
+
+/// Where automatic addresses end.
+fn auto_end(target: &Target, limits: &ptoemu_isa::tile::Limits) -> u64 {
+    match target.family {
+        Family::A2A3 => limits.reserved.start,
+        Family::A5 => target.value("ub.reserved_start").map_or(limits.ub_bytes, |v| v as u64),
+    }
 }
 
 /// Parses and lowers a program for the family of a target.
@@ -120,7 +132,7 @@ pub fn prepare(
     let limits = limits(target);
     let lower = LowerOptions {
         entry: req.entry.clone(),
-        limits: Limits { align: req.align, auto_end: limits.reserved.start },
+        limits: Limits { align: req.align, auto_end: auto_end(target, &limits) },
         tiles: req.args.iter().filter_map(tile_shape).collect(),
     };
     info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)
@@ -140,7 +152,11 @@ pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refu
         auto_sync: req.auto_sync,
         quirks: req.quirks,
         operand_order: req.operand_order,
-        settings: Settings { ub_bytes: limits.ub_bytes, poison: req.poison, ..Settings::default() },
+        settings: Settings {
+            ub_bytes: limits.ub_bytes,
+            poison: req.poison,
+            ..Settings::of(target.family)
+        },
         limits,
         max_steps: req.max_steps,
         progress: None,

@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow, bail};
 use ptoemu_core::catalogue::Catalogue;
 use ptoemu_core::diag::{Diagnostic, SourceFile};
-use ptoemu_core::target::Target;
+use ptoemu_core::target::{Family, Target};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +12,9 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("dav-2201", include_str!("../targets/dav-2201.ron")),
     ("a2", include_str!("../targets/a2.ron")),
     ("a3", include_str!("../targets/a3.ron")),
+    ("dav-3510", include_str!("../targets/dav-3510.ron")),
+    ("950pr", include_str!("../targets/950pr.ron")),
+    ("950dt", include_str!("../targets/950dt.ron")),
 ];
 
 /// Why a target cannot be used.
@@ -23,9 +26,12 @@ pub enum Refused {
     File(Vec<Diagnostic>),
 }
 
-/// The catalogue figures are checked against.
-pub fn catalogue() -> Arc<Catalogue> {
-    Arc::new(ptoemu_isa::table::catalogue())
+/// The catalogue the figures of a family are checked against.
+pub fn catalogue(family: Family) -> Arc<Catalogue> {
+    Arc::new(match family {
+        Family::A2A3 => ptoemu_isa::table::catalogue(),
+        Family::A5 => ptoemu_isa::a5::catalogue(),
+    })
 }
 
 fn embedded(name: &str) -> Option<Arc<SourceFile>> {
@@ -43,7 +49,9 @@ pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, V
         });
         own.or_else(|| embedded(name))
     };
-    Target::load(file, &resolve, catalogue())
+    // The family stands in the file or in its base; until it is known nothing is checked.
+    let loose = Target::load(file, &resolve, Arc::default())?;
+    Target::load(file, &resolve, catalogue(loose.family))
 }
 
 /// All embedded targets that are no mere bases.

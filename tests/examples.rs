@@ -55,7 +55,7 @@ const EXAMPLES: &[Example] = &[
         args: &[("x", "@rmsnorm_x")],
         golden: &[("y", "rmsnorm_y")],
         eps: "1e-5",
-        max_abs: 2e-7,
+        max_abs: 3e-7,
     },
     Example {
         file: "rowmax_a3",
@@ -120,7 +120,12 @@ fn report(e: &Example, target: &str) -> Value {
 #[test]
 fn every_example_matches_its_golden_files() {
     for e in EXAMPLES {
-        for target in ["a2", "a3"] {
+        // Instructions belong to their family; tile operations run on both.
+        let written_for_a3 = e.file == "rowmax_a3";
+        for target in ["a2", "a3", "950pr"] {
+            if target == "950pr" && written_for_a3 {
+                continue;
+            }
             let report = report(e, target);
             let results = report["golden"].as_array().expect("golden comparisons");
             assert_eq!(results.len(), e.golden.len(), "{} on {target}", e.file);

@@ -257,7 +257,9 @@ pub struct Trial {
 ///
 /// Sources are filled whole, padding included, so that reads beyond the valid region show.
 pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> Result<Trial, Stop> {
-    let notes = tile::check(call, Family::A2A3, limits).map_err(Stop)?;
+    let call = &Call { family: settings.family, ..call.clone() };
+    let notes = tile::check(call, settings.family, limits).map_err(Stop)?;
+    let family = settings.family;
     let mut m = Machine::new(settings);
     fill(&mut m, call, seed);
     let before = m.ub.bytes.as_slice().to_vec();
@@ -267,7 +269,13 @@ pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> R
     m.log.stream.groups.push(Group { name: call.op.name, site });
     m.at(site, 0);
     tile::reference(call, &mut Mem { ub: &mut want, gm: None })?;
-    tile::a2a3(call, &mut m)?;
+    match family {
+        Family::A2A3 => tile::a2a3(call, &mut m)?,
+        Family::A5 => {
+            let mut core = crate::a5::Core::default();
+            tile::a5(call, &mut tile::a5::Values { machine: &mut m, core: &mut core })?;
+        }
+    }
     m.leave(&entry, true);
     let after = m.ub.bytes.as_slice();
     Ok(Trial {
@@ -354,10 +362,22 @@ pub fn listing(call: &Call) -> Result<Vec<crate::instr::Instr>, Stop> {
     Ok(lister.0)
 }
 
+/// Lists the 950 microcode of a call.
+pub fn listing_a5(call: &Call) -> Result<Vec<tile::a5::Item>, Stop> {
+    let mut lister = tile::a5::Listing::default();
+    tile::a5(call, &mut lister)?;
+    Ok(lister.0)
+}
+
 /// Records the microcode of a call without values: for timing, at any address.
-pub fn record(call: &Call) -> Result<Stream, Stop> {
-    let mut r = crate::machine::Recorder::default();
-    let backend: &mut dyn Backend = &mut r;
-    tile::a2a3(call, backend)?;
+pub fn record(call: &Call, family: Family) -> Result<Stream, Stop> {
+    let mut r = crate::machine::Recorder::of(family);
+    match family {
+        Family::A2A3 => {
+            let backend: &mut dyn Backend = &mut r;
+            tile::a2a3(call, backend)?;
+        }
+        Family::A5 => tile::a5(call, &mut r)?,
+    }
     Ok(r.into_stream())
 }

@@ -4,6 +4,7 @@ use super::output::{short, table};
 use super::run::{Microcode, quirks};
 use super::{TargetArgs, print, write_json};
 use crate::measured::{self, Row, Scored};
+use crate::measured_950;
 use crate::session::Refusal;
 use anyhow::Context;
 use clap::Args;
@@ -61,7 +62,11 @@ pub fn accuracy(args: &AccuracyArgs) -> Result<u8, Refusal> {
     let quirks = quirks(&args.microcode)?;
     let mut rows = Vec::new();
     for file in &args.measured {
-        rows.extend(measured::points_on(&read(file)?, &target, quirks)?);
+        let table = read(file)?;
+        rows.extend(match measured_950::is_table(&table) {
+            true => measured_950::points(&table, &target, file.parent(), quirks),
+            false => measured::points_on(&table, &target, quirks)?,
+        });
     }
     if let Some(file) = &args.lines {
         rows.extend(measured::lines_on(&read(file)?, &target, quirks)?);

@@ -5,6 +5,7 @@ use super::{TargetArgs, print, write_json};
 use crate::session::Refusal;
 use clap::Args;
 use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::OpId;
 use ptoemu_core::target::Target;
 use ptoemu_isa::table::{Explanation, Op, explain as explain_op};
 use ptoemu_isa::tile::{self, Family, TileOp};
@@ -64,17 +65,21 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Refusal> {
     if let Some(op) = tile::find(&base) {
         return explain_tile(op, args);
     }
+    let target = args.target.one()?;
+    let micro = ptoemu_isa::a5::Op::find(&base);
+    if let Some(op) = micro.filter(|_| target.family == Family::A5 || Op::find(&base).is_none()) {
+        return explain_micro(op, dtype, args);
+    }
     let Some(op) = Op::find(&base) else {
         let message = anyhow::anyhow!(
             "no instruction and no tile operation `{name}`; `ptoemu explain` lists all"
         );
         return Err(message.into());
     };
-    let target = args.target.one()?;
     let report = InstrReport {
         what: explain_op(op),
         target: target.name.clone(),
-        costs: costs(&target, op, dtype),
+        costs: costs(&target, op.id(), dtype),
     };
     write_json(&args.json, &report)?;
     if args.json.is_none() {
@@ -83,9 +88,62 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Refusal> {
     Ok(0)
 }
 
-fn costs(target: &Target, op: Op, only: Option<DType>) -> Vec<CostReport> {
+#[derive(Serialize)]
+struct MicroReport {
+    name: &'static str,
+    meaning: &'static str,
+    operands: Vec<String>,
+    results: Vec<String>,
+    dtypes: Vec<&'static str>,
+    established: String,
+    target: String,
+    costs: Vec<CostReport>,
+}
+
+/// A micro-op of the 950, with the figures of the target asked for, or of 950PR.
+fn explain_micro(
+    op: ptoemu_isa::a5::Op,
+    dtype: Option<DType>,
+    args: &ExplainArgs,
+) -> Result<u8, Refusal> {
+    let asked = args.target.one()?;
+    let target = match asked.family {
+        Family::A5 => asked,
+        Family::A2A3 => crate::targets::find("950pr")?,
+    };
+    let (row, kinds) = (op.row(), |k: &[ptoemu_isa::a5::Kind]| {
+        k.iter().map(|k| format!("{k:?}").to_lowercase()).collect::<Vec<_>>()
+    });
+    let report = MicroReport {
+        name: op.mnemonic(),
+        meaning: row.doc,
+        operands: kinds(op.form().operands()),
+        results: kinds(op.form().results()),
+        dtypes: row.types.iter().map(|t| t.name()).collect(),
+        established: format!("{:?}", row.claim),
+        target: target.name.clone(),
+        costs: costs(&target, op.id(), dtype),
+    };
+    write_json(&args.json, &report)?;
+    if args.json.is_none() {
+        print(report.meaning);
+        let (from, to) = (report.operands.join(", "), report.results.join(", "));
+        print(&format!("\n  pto.{} {from} -> {to}    (inside pto.vecscope)\n", report.name));
+        print(
+            "(v vector, m predicate, a align register, s scalar, sv scalar or vector, i integer, p UB pointer)",
+        );
+        if !report.dtypes.is_empty() {
+            print(&format!("types       {}", report.dtypes.join(" ")));
+        }
+        print(&format!("established {}", report.established));
+        print_costs(&report.costs, &report.target);
+    }
+    Ok(0)
+}
+
+fn costs(target: &Target, op: OpId, only: Option<DType>) -> Vec<CostReport> {
     let catalogue = target.catalogue().clone();
-    let Some(entry) = catalogue.get(op.id()) else { return Vec::new() };
+    let Some(entry) = catalogue.get(op) else { return Vec::new() };
     let fields = ptoemu_core::target::schema::cost_fields(target.family);
     let mut out = Vec::new();
     for &t in entry.dtypes.iter().filter(|t| only.is_none_or(|o| o == **t)) {
@@ -118,9 +176,12 @@ fn print_instr(r: &InstrReport) {
     for (i, rule) in e.rules.iter().enumerate() {
         print(&format!("{} {rule}", if i == 0 { "legality   " } else { "           " }));
     }
-    if !r.costs.is_empty() {
-        let rows: Vec<Vec<String>> = r
-            .costs
+    print_costs(&r.costs, &r.target);
+}
+
+fn print_costs(costs: &[CostReport], target: &str) {
+    if !costs.is_empty() {
+        let rows: Vec<Vec<String>> = costs
             .iter()
             .map(|c| {
                 vec![
@@ -133,7 +194,7 @@ fn print_instr(r: &InstrReport) {
                 ]
             })
             .collect();
-        print(&format!("\nfigures on {}", r.target));
+        print(&format!("\nfigures on {}", target));
         print(&table(&["type", "figure", "value", "unit", "confidence", "source"], &rows));
     }
 }
@@ -171,6 +232,7 @@ fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
 struct ListReport {
     tile_ops: Vec<Entry>,
     instructions: Vec<Entry>,
+    micro_ops: Vec<Entry>,
 }
 
 #[derive(Serialize)]
@@ -186,6 +248,10 @@ fn list(json: &Option<PathBuf>) -> Result<u8, Refusal> {
             .iter()
             .map(|o| Entry { name: o.mnemonic(), meaning: o.row().doc })
             .collect(),
+        micro_ops: ptoemu_isa::a5::Op::ALL
+            .iter()
+            .map(|o| Entry { name: o.mnemonic(), meaning: o.row().doc })
+            .collect(),
     };
     write_json(json, &report)?;
     if json.is_some() {
@@ -197,5 +263,7 @@ fn list(json: &Option<PathBuf>) -> Result<u8, Refusal> {
     print(&table(&["tile operation", "meaning"], &rows(&report.tile_ops)));
     print("");
     print(&table(&["instruction", "meaning"], &rows(&report.instructions)));
+    print("");
+    print(&table(&["micro-op of the 950", "meaning"], &rows(&report.micro_ops)));
     Ok(0)
 }

@@ -3,6 +3,7 @@
 pub mod accuracy;
 mod case;
 mod explain;
+mod functions;
 mod op;
 mod output;
 mod parse;
@@ -10,6 +11,7 @@ mod run;
 mod screen;
 mod targets;
 mod trace;
+mod vf;
 
 use crate::render::render;
 use crate::session::Refusal;
@@ -43,6 +45,8 @@ pub enum Command {
     Accuracy(accuracy::AccuracyArgs),
     /// List, show or check targets.
     Targets(targets::TargetsArgs),
+    /// Cycles of a timing-only vector function of the 950.
+    Vf(vf::VfArgs),
     /// What an instruction or a tile operation means, accepts and costs.
     Explain(explain::ExplainArgs),
     /// Run a kernel and write its traces for viewers and for reading.
@@ -52,7 +56,7 @@ pub enum Command {
 /// Options many commands share.
 #[derive(Args, Clone, Debug)]
 pub struct TargetArgs {
-    /// Targets: a2, a3, an alias, or a path to a .ron file; several separated by commas.
+    /// Targets: a2, a3, 950pr, 950dt, an alias, or a path to a .ron file; several separated by commas.
     #[arg(
         short = 'v',
         long = "target",
@@ -74,6 +78,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Parse(a) => parse::parse(a),
         Command::Accuracy(a) => accuracy::accuracy(a),
         Command::Targets(a) => targets::targets(a),
+        Command::Vf(a) => vf::vf(a),
         Command::Explain(a) => explain::explain(a),
         Command::Trace(a) => trace::trace(a),
     };

@@ -169,6 +169,10 @@ fn parse_case(args: &OpArgs) -> Result<Case, Refusal> {
 pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
     let case = parse_case(args)?;
     let targets = args.target.load()?;
+    if args.emit_pto.is_some() && targets.iter().any(|t| t.family == tile::Family::A5) {
+        let text = "--emit-pto writes A2/A3 instructions; for the 950 use --list";
+        return Err(anyhow!(text).into());
+    }
     let call = case.call(Placement::Packed { align: 512 });
     let mut report = Report { results: Vec::new() };
     let mut strays = Vec::new();
@@ -177,7 +181,7 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
     }
     for target in &targets {
         let limits = limits(target);
-        let settings = Settings { ub_bytes: limits.ub_bytes, ..Settings::default() };
+        let settings = Settings { ub_bytes: limits.ub_bytes, ..Settings::of(target.family) };
         let mut trial = match case::execute(&call, &limits, settings, args.seed) {
             Ok(t) => t,
             Err(stop) => {
@@ -233,11 +237,8 @@ fn result(
         let message = stray_message(at, n);
         findings.push(report::finding(&Diagnostic::error("memcheck.stray", message), None));
     }
-    let instrs = if args.list || args.json.is_some() {
-        case::listing(call).map_err(|s| Refusal::Program(vec![*s.0]))?
-    } else {
-        Vec::new()
-    };
+    let listed = args.list || args.json.is_some();
+    let microcode = if listed { microcode(call, target.family)? } else { Vec::new() };
     Ok(ResultReport {
         target: target.name.clone(),
         op: call.op.name,
@@ -256,9 +257,22 @@ fn result(
             )
         }),
         findings,
-        microcode: instrs.iter().map(|i| listed(call, i)).collect(),
+        microcode,
         stalls,
     })
+}
+
+/// The microcode of a call, an instruction or micro-op each.
+fn microcode(call: &Call, family: tile::Family) -> Result<Vec<Value>, Refusal> {
+    let stop = |s: ptoemu_isa::machine::Stop| Refusal::Program(vec![*s.0]);
+    match family {
+        tile::Family::A2A3 => {
+            Ok(case::listing(call).map_err(stop)?.iter().map(|i| listed(call, i)).collect())
+        }
+        tile::Family::A5 => {
+            Ok(super::functions::listed(call, &case::listing_a5(call).map_err(stop)?))
+        }
+    }
 }
 
 fn stray_message(at: u64, n: u64) -> String {
@@ -282,7 +296,7 @@ pub(crate) fn listed(call: &Call, i: &Instr) -> Value {
     Value::Object(out)
 }
 
-fn place(call: &Call, addr: u64) -> Value {
+pub(super) fn place(call: &Call, addr: u64) -> Value {
     for (role, t) in call.tiles() {
         if (t.addr..t.end()).contains(&addr) {
             return json!([role, addr - t.addr]);

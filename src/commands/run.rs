@@ -230,13 +230,15 @@ fn finish(args: &RunArgs, case: &Case, all: &[(&Target, Ran)]) -> Result<u8, Ref
     let mut reports = Vec::new();
     let mut status = 0;
     for (i, (target, ran)) in all.iter().enumerate() {
-        let mut report = case.report(ran, target, &timelines(ran, target));
+        let lines = timelines(ran, target);
+        let mut report = case.report(ran, target, &lines);
         if i > 0 || ran.outcome.stop.is_some() {
             // Files hold the values of the first target.
             report.outputs.iter_mut().for_each(|o| o.file = None);
         }
         status = status.max(ran.status()).max(u8::from(report.golden.iter().any(|g| !g.pass)));
         show_all(&ran.diagnostics());
+        lines.iter().for_each(|l| show_all(&l.faults));
         for n in ran.outcome.notes.iter().filter(|n| n.level == Level::Note) {
             say(&format!("note: {}", n.message));
         }

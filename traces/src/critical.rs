@@ -154,7 +154,7 @@ impl Walk<'_, '_> {
         let (r, e) = self.entry(i)?;
         let known = e.after < i;
         match r.kind {
-            Kind::Vector | Kind::Copy | Kind::Dma => return self.free(i),
+            Kind::Vector | Kind::Copy | Kind::Dma | Kind::Function => return self.free(i),
             Kind::ScalarLoad | Kind::ScalarStore => {
                 self.take(Some(i), e.issue, if known { Edge::Load } else { Edge::Handover });
             }
@@ -192,7 +192,9 @@ impl Walk<'_, '_> {
         let (r, e) = self.entry(k)?;
         let handed = e.issue.saturating_sub(u64::from(e.wait));
         match r.kind {
-            Kind::Vector | Kind::Copy | Kind::Dma => self.take(None, handed, Edge::Handover),
+            Kind::Vector | Kind::Copy | Kind::Dma | Kind::Function => {
+                self.take(None, handed, Edge::Handover)
+            }
             Kind::ScalarLoad | Kind::ScalarStore => {
                 self.take(Some(k), e.issue, if e.after < k { Edge::Load } else { Edge::Handover });
                 if e.after < k {

@@ -21,6 +21,10 @@ pub(crate) fn detail(t: &Trace, i: u32, half: u32, out: &mut Vec<u8>) {
         Kind::ScalarLoad | Kind::ScalarStore => scalar(t, r, out),
         Kind::MaskWrite => mask(t, i, half, out),
         Kind::CtrlWrite => out.extend_from_slice(b"SPR:CTRL"),
+        Kind::Function => {
+            out.extend_from_slice(b"VF:");
+            put::dec(out, u64::from(r.link));
+        }
         Kind::Barrier => {
             out.extend_from_slice(b"PIPE:");
             out.extend_from_slice(short(r.pipe).as_bytes());

@@ -223,7 +223,12 @@ impl<'a> Trace<'a> {
             done: e.done.max(e.issue + u64::from(e.busy)),
         };
         match r.kind {
-            Kind::Vector | Kind::Copy | Kind::Dma | Kind::ScalarLoad | Kind::ScalarStore => {}
+            Kind::Vector
+            | Kind::Function
+            | Kind::Copy
+            | Kind::Dma
+            | Kind::ScalarLoad
+            | Kind::ScalarStore => {}
             Kind::MaskWrite | Kind::CtrlWrite => {
                 (event.what, event.lane) = (What::Control, Lane::FlowCtrl);
                 event.end = e.issue + self.hand_over;
@@ -311,7 +316,7 @@ fn waits(stream: &Stream, timeline: &Timeline) -> FxHashMap<u32, u64> {
             Kind::WaitFlag if free[r.pipe as usize] > e.issue => {
                 out.insert(i, free[r.pipe as usize]);
             }
-            Kind::Vector | Kind::Copy | Kind::Dma => {
+            Kind::Vector | Kind::Copy | Kind::Dma | Kind::Function => {
                 free[r.pipe as usize] = e.issue + u64::from(e.busy);
             }
             _ => {}

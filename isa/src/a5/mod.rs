@@ -3,6 +3,7 @@
 //! [`Op`] names them, its rows say what they take and compute, [`Core::exec`] runs one. The
 //! caller owns the vector, predicate and align registers; the core owns the special ones.
 
+pub mod catalogue;
 pub mod core;
 mod engine;
 pub mod form;
@@ -12,10 +13,12 @@ pub mod reg;
 pub mod sem;
 mod sink;
 pub mod table;
+pub mod timing;
 
 pub use self::core::{Args, Core, Outs, Remark, Run, Step, Touch, UB_BYTES, UB_USABLE};
+pub use catalogue::catalogue;
 pub use form::{Form, Kind, Mode};
 pub use mode::{Barrier, Cmp, Dist, Mods, Pattern, parse_part};
 pub use reg::{Align, AlignKind, VL, VReg};
 pub use sink::{Executed, LoopEntry, MicroSink, RegId};
-pub use table::{Op, Row, catalogue};
+pub use table::{Op, Row};

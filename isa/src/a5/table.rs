@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::sem::{self, Sem};
 use crate::table::Claim::{self, Documented, Inferred, Unknown};
-use ptoemu_core::catalogue::{Catalogue, Entry};
+use ptoemu_core::catalogue::Entry;
 use ptoemu_core::dtype::DType::{self, *};
 use ptoemu_core::stream::{Kind as RecordKind, OpId, Pipe};
 
@@ -265,9 +265,9 @@ impl Op {
     }
 }
 
-/// The 950 micro-ops as `core` sees them.
-pub fn catalogue() -> Catalogue {
-    Catalogue(ROWS.iter().map(entry).collect())
+/// The micro-ops as `core` sees them.
+pub(super) fn micro_ops() -> Vec<Entry> {
+    ROWS.iter().map(entry).collect()
 }
 
 fn entry(row: &Row) -> Entry {

@@ -6,7 +6,7 @@ use super::program::{Operand, TileStmt};
 use super::run::Exec;
 use super::value::{Value, View};
 use crate::machine::Stop;
-use crate::tile::{self, Attrs, Call, GmLayout, GmView, Sat, Scalar, Tile, Tmp};
+use crate::tile::{self, Attrs, Call, Family, GmLayout, GmView, Sat, Scalar, Tile, Tmp};
 use ptoemu_core::access::Space;
 use ptoemu_core::diag::{Diagnostic, Level, Span};
 use ptoemu_core::num::Round;
@@ -26,7 +26,8 @@ struct Sorted {
 impl Exec<'_> {
     pub(super) fn tile_statement(&mut self, frame: &mut Frame, t: &TileStmt, span: Span) -> Done {
         let call = self.assemble(frame, t)?;
-        let notes = tile::check(&call, crate::tile::Family::A2A3, &self.options.limits)
+        let family = self.options.settings.family;
+        let notes = tile::check(&call, family, &self.options.limits)
             .map_err(|d| Stop(Box::new(self.with_places(frame, t, *d, span))))?;
         for n in notes {
             let n = self.with_places(frame, t, n, span);
@@ -40,7 +41,13 @@ impl Exec<'_> {
         let pipe = self.pipe(&call);
         self.begin_group(t.op.name);
         self.order(pipe, &touches(&call, &self.options.limits))?;
-        tile::a2a3(&call, &mut self.machine)
+        match family {
+            Family::A2A3 => tile::a2a3(&call, &mut self.machine),
+            Family::A5 => {
+                let (machine, core) = (&mut self.machine, &mut self.a5.core);
+                tile::a5(&call, &mut tile::a5::Values { machine, core })
+            }
+        }
     }
 
     /// Carets at the operands the message names, or else at the whole statement.
@@ -120,6 +127,7 @@ impl Exec<'_> {
         }
         call.attrs = attributes(call.attrs, &t.attrs)?;
         call.quirks = self.options.quirks;
+        call.family = self.options.settings.family;
         call.operand_order = self.options.operand_order;
         Ok(call)
     }

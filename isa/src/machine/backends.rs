@@ -6,6 +6,7 @@ use super::{Backend, Stop, plan, verify};
 use crate::families::Sem;
 use crate::instr::Instr;
 use ptoemu_core::stream::{SiteId, Stream};
+use ptoemu_core::target::Family;
 
 /// Records what would be issued; addresses may be virtual.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// A recorder for a family.
+    pub fn of(family: Family) -> Recorder {
+        Recorder { settings: Settings::of(family), log: Log::of(family), ..Recorder::default() }
+    }
+
     /// Sets where the records to come belong.
     pub fn at(&mut self, site: SiteId, group: u32) {
         (self.log.site, self.log.group) = (site, group);

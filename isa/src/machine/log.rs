@@ -1,10 +1,17 @@
 //! The record side of issuing: stream, flags, sites.
 
 use super::plan::{self, Plan};
+use crate::a5;
 use crate::instr::Instr;
 use crate::table::Op;
+use ptoemu_core::access::{Lanes, Walk};
 use ptoemu_core::diag::{Diagnostic, Level};
-use ptoemu_core::stream::{Kind, LanesId, Marks, NONE, Pipe, Record, ShapeId, SiteId, Stream};
+use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::{
+    Kind, LanesId, Marks, NONE, OpId, Pipe, Record, Shape, ShapeId, SiteId, Stream,
+};
+use ptoemu_core::target::Family;
+use ptoemu_core::time::vf::VfProgram;
 
 /// Event ids of an ordered pipe pair.
 const EVENTS: usize = 8;
@@ -19,6 +26,8 @@ pub struct Log {
     pub site: SiteId,
     /// Tile operation of the records to come; [`NONE`] outside one.
     pub group: u32,
+    /// Whose catalogue the records refer to.
+    pub family: Family,
     /// Record of the pending set of each (source, destination, id).
     pending: Box<[u32; PIPES * PIPES * EVENTS]>,
 }
@@ -29,12 +38,18 @@ impl Default for Log {
             stream: Stream::default(),
             site: SiteId(NONE),
             group: NONE,
+            family: Family::A2A3,
             pending: Box::new([NONE; PIPES * PIPES * EVENTS]),
         }
     }
 }
 
 impl Log {
+    /// An empty log of a family.
+    pub fn of(family: Family) -> Log {
+        Log { family, ..Log::default() }
+    }
+
     /// Records an instruction and returns the record's index.
     ///
     /// The caller has checked the parameters; a wait without its set and a set of a pending flag
@@ -43,7 +58,7 @@ impl Log {
     pub fn push(&mut self, i: &Instr, p: &Plan) -> Result<u32, Fault> {
         let mut record = Record {
             base: p.base,
-            op: i.op.id(),
+            op: self.id(i.op),
             dtype: p.wide,
             pipe: p.pipe,
             kind: p.row.kind(),
@@ -68,6 +83,57 @@ impl Log {
             _ => {}
         }
         Ok(self.stream.push(record))
+    }
+
+    /// Number of an instruction in the catalogue of the family.
+    pub fn id(&self, op: Op) -> OpId {
+        match self.family {
+            Family::A2A3 => op.id(),
+            Family::A5 => a5::catalogue::shared(op),
+        }
+    }
+
+    /// Records the launch of a vector function and returns the record's index.
+    pub fn push_function(&mut self, program: VfProgram, dtype: DType) -> u32 {
+        let record = self.bare(a5::catalogue::function(), dtype, Pipe::V, Kind::Function);
+        let link = self.stream.functions.intern(program);
+        self.stream.push(Record { link, ..record })
+    }
+
+    /// Records a transfer of `bursts` and returns the record's index.
+    pub fn push_transfer(
+        &mut self,
+        op: OpId,
+        dtype: DType,
+        pipe: Pipe,
+        sides: [(u64, Walk); 2],
+        bursts: u32,
+    ) -> u32 {
+        let mut record = self.bare(op, dtype, pipe, Kind::Dma);
+        let [dst, src] = sides;
+        (record.base[0], record.base[1]) = (dst.0, src.0);
+        let shape = Shape([Some(dst.1), Some(src.1), None]);
+        record.shape = ShapeId(self.stream.shapes.intern(shape));
+        record.repeats = bursts;
+        self.stream.push(record)
+    }
+
+    fn bare(&mut self, op: OpId, dtype: DType, pipe: Pipe, kind: Kind) -> Record {
+        Record {
+            base: [0; 3],
+            op,
+            dtype,
+            pipe,
+            kind,
+            marks: Marks::default(),
+            repeats: 1,
+            shape: ShapeId(self.stream.shapes.intern(Shape::default())),
+            lanes: LanesId(self.stream.lanes.intern(Lanes::All)),
+            site: self.site,
+            group: self.group,
+            link: 0,
+            flag: [0; 3],
+        }
     }
 
     fn resolve(&mut self, i: &Instr, record: &mut Record) -> Result<(), Fault> {

@@ -90,7 +90,7 @@ impl Machine {
             ub,
             gm: Gm::default(),
             regs: Regs::default(),
-            log: Log::default(),
+            log: Log::of(settings.family),
             findings: Findings::default(),
             settings,
             owners: Vec::new(),

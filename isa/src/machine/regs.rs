@@ -2,6 +2,7 @@
 
 use ptoemu_core::check::state::Modes;
 use ptoemu_core::num::NumMode;
+use ptoemu_core::target::Family;
 
 /// CTRL bit: mask mode, 0 norm, 1 counter.
 pub const CTRL_COUNTER: u32 = 56;
@@ -50,6 +51,17 @@ impl Default for Regs {
     }
 }
 
+impl Settings {
+    /// The settings of a family, its UB size included.
+    pub fn of(family: Family) -> Settings {
+        let ub_bytes = match family {
+            Family::A2A3 => 192 * 1024,
+            Family::A5 => 256 * 1024,
+        };
+        Settings { family, ub_bytes, ..Settings::default() }
+    }
+}
+
 impl Regs {
     /// Is the mask mode counter?
     pub fn counter(&self) -> bool {
@@ -85,6 +97,8 @@ pub enum MaskedCompare {
 /// Settings of a run that change values or limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// Whose instructions the machine executes.
+    pub family: Family,
     /// Number rules; the two CTRL bits in it are overridden by the register.
     pub num: NumMode,
     /// Bits of masked-off lanes in compares.
@@ -104,6 +118,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            family: Family::A2A3,
             num: NumMode::default(),
             masked_compare: MaskedCompare::default(),
             ub_bytes: 192 * 1024,

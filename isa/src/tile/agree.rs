@@ -29,8 +29,11 @@ fn sum_agrees(call: &Call, before: &[u8], (r, c): (u64, u64), got: f64, want: f6
         let bytes = before.get(at..at + t.size()).unwrap_or(&[]);
         to_f64(t, bytes.iter().rev().fold(0, |acc, x| acc << 8 | u64::from(*x)))
     };
-    let (max, ulp) =
-        if t == DType::F16 { (65504.0, 1.0 / 1024.0) } else { (f64::from(f32::MAX), 1e-7) };
+    let (max, ulp) = match t {
+        DType::F16 => (65504.0, 1.0 / 1024.0),
+        DType::BF16 => (f64::from(f32::MAX), 1.0 / 128.0),
+        _ => (f64::from(f32::MAX), 1e-7),
+    };
     let product = call.op.name.ends_with("prod");
     let magnitude = if product {
         (0..n).map(value).fold(1.0, |acc: f64, v| acc * v.abs().max(1.0))

@@ -22,7 +22,7 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
         return Ok(());
     }
     let (src, t) = (call.source(0), call.dst.dtype);
-    if t.is_float() && under {
+    if t.is_float() && under && c.family == super::Family::A2A3 {
         // The scalar is first written over dst.
         return c.disjoint(("dst", &call.dst), ("src", src));
     }
@@ -33,7 +33,11 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
             "integer division by zero has no result",
         );
     }
-    if needs_scratch(call) { c.keeps_off_scratch(call) } else { Ok(()) }
+    if c.family == super::Family::A2A3 && needs_scratch(call) {
+        c.keeps_off_scratch(call)
+    } else {
+        Ok(())
+    }
 }
 
 /// dst = src op scalar, or scalar / src.

@@ -2,7 +2,7 @@
 
 use super::op::TileOp;
 use super::quirks::Quirks;
-use super::{Layout, Tile};
+use super::{Family, Layout, Tile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
 use smallvec::SmallVec;
@@ -71,6 +71,8 @@ pub struct Attrs {
     pub reversed: bool,
     /// TCOLSUM: sum pairs of rows in tmp.
     pub binary: bool,
+    /// 950: loads index their address instead of advancing it (`NO_POST_UPDATE`); same values.
+    pub indexed: bool,
 }
 
 /// One use of a tile operation.
@@ -94,6 +96,8 @@ pub struct Call {
     pub quirks: Quirks,
     /// Operand order of swapped row-expand operations.
     pub operand_order: OperandOrder,
+    /// Family it runs on: a few meanings differ in how they round.
+    pub family: Family,
 }
 
 impl Call {
@@ -109,6 +113,7 @@ impl Call {
             attrs: Attrs::default(),
             quirks: Quirks::corrected(),
             operand_order: OperandOrder::Seed,
+            family: Family::A2A3,
         }
     }
 
@@ -128,6 +133,9 @@ impl Call {
 
     /// Does A2/A3 microcode of this call write the reserved window of UB ([`super::SCRATCH`])?
     pub fn uses_scratch(&self) -> bool {
+        if self.family == Family::A5 {
+            return false;
+        }
         let expands = self.op.expands_rows() && self.op.sig.srcs == 2 && self.tmp.is_none();
         expands && self.roles().exp.layout == Layout::ColMajor
             || super::bin_scalar::needs_scratch(self)

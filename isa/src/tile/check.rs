@@ -51,6 +51,14 @@ fn rules(call: &Call, family: Family, limits: &Limits) -> Result<Vec<Diagnostic>
         c.tile(role, tile)?;
     }
     (call.op.check)(call, &mut c)?;
+    if family == Family::A5 && super::a5::by_software(call) {
+        let text = format!(
+            "{} of {} has no instruction on the 950 and runs as a routine of the emulator: \
+             its cycles are assumed",
+            call.op.name, call.dst.dtype
+        );
+        c.remark(Level::Note, "note.software", text);
+    }
     Ok(c.remarks)
 }
 

@@ -71,10 +71,17 @@ fn rounding(call: &Call, modes: Modes) -> Option<Round> {
 /// Legality beyond the common rules.
 pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     c.elementwise(call, false)?;
-    if c.family == Family::A5 {
-        return Ok(());
-    }
     let (from, to) = (call.source(0).dtype, call.dst.dtype);
+    if c.family == Family::A5 {
+        return match super::a5::converts(from, to) {
+            true => Ok(()),
+            false => refuse(
+                "legality.type",
+                format!("no instruction converts {from} to {to} on the 950"),
+                "convert in two steps, for example through f32 or f16",
+            ),
+        };
+    }
     let Some(modes) = modes(from, to) else {
         let verdict = refuse(
             "legality.type",
@@ -97,9 +104,32 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     c.disjoint(("tmp", tmp), ("src", call.source(0)))
 }
 
+/// Rounding on the 950: as asked; odd only from f32 to f16; without a word, to zero from floats to
+/// integers and to nearest even else [D: PTO TCvt].
+pub(super) fn a5_rounding(call: &Call) -> Option<Round> {
+    let (from, to) = (call.source(0).dtype, call.dst.dtype);
+    let odd = (from, to) == (F32, F16);
+    let other = if from.is_float() && !to.is_float() { Round::Zero } else { Round::NearestEven };
+    Some(match call.attrs.round {
+        None => other,
+        Some(Round::Odd) if !odd => other,
+        Some(asked) => asked,
+    })
+}
+
+/// Saturation on the 950: as asked, else off for the pairs that lose it by default.
+pub(super) fn a5_saturation(call: &Call) -> Sat {
+    let (from, to) = (call.source(0).dtype, call.dst.dtype);
+    let default = if off_by_default(from, to) { Sat::Off } else { Sat::On };
+    call.attrs.sat.unwrap_or(default)
+}
+
 /// Every element converted once.
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     let (from, to) = (call.source(0).dtype, call.dst.dtype);
+    if call.family == Family::A5 {
+        return a5_reference(call, mem);
+    }
     let Some(modes) = modes(from, to) else { return Ok(()) };
     let narrow = if saturation(call) == Sat::On { Narrow::Clamp } else { Narrow::LowBits };
     let round = rounding(call, modes).unwrap_or(Round::NearestEven);
@@ -110,6 +140,25 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     super::meaning::elementwise(call, mem, |v| match through {
         true => low.element(wide.element(v[0])),
         false => direct.element(v[0]),
+    })
+}
+
+/// On the 950, unsaturated floats to i16 go through 32-bit values.
+fn a5_reference(call: &Call, mem: &mut Mem) -> Done {
+    let (from, to) = (call.source(0).dtype, call.dst.dtype);
+    let off = a5_saturation(call) == Sat::Off;
+    let round = a5_rounding(call).unwrap_or(Round::NearestEven);
+    let step = |from, to, off| {
+        let (narrow, overflow) = match off {
+            true => (Narrow::LowBits, Overflow::Keep),
+            false => (Narrow::Clamp, Overflow::Saturate),
+        };
+        Conversion { from, to, round, narrow, overflow }
+    };
+    let through = off && from.is_float() && to == I16;
+    super::meaning::elementwise(call, mem, |v| match through {
+        true => step(I32, to, true).element(step(from, I32, false).element(v[0])),
+        false => step(from, to, off).element(v[0]),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Tile operations: legality, meaning and microcode, one short file each or per family where only
 //! the operator differs.
 
+pub mod a5;
 mod agree;
 mod asm;
 mod bin;
@@ -25,6 +26,7 @@ mod rules;
 mod transfer;
 mod unary;
 
+pub use self::a5::a5;
 pub use agree::agree;
 pub use asm::{Asm, SCRATCH, SCRATCH_BYTES};
 pub use call::{Attrs, Call, GmLayout, GmView, OperandOrder, Sat, Scalar};

@@ -1,5 +1,6 @@
 //! What a tile operation is, and the list of them.
 
+use super::a5::{self, Issue};
 use super::asm::Asm;
 use super::call::Call;
 use super::check::Checker;
@@ -95,6 +96,8 @@ pub struct TileOp {
     pub reference: fn(&Call, &mut Mem) -> Done,
     /// A2/A3 microcode.
     pub lower: fn(&Call, &mut Asm) -> Done,
+    /// 950 microcode.
+    pub code: fn(&Call, &mut dyn Issue) -> Done,
 }
 
 impl std::fmt::Debug for TileOp {
@@ -232,6 +235,7 @@ macro_rules! ops {
             check: $module::$check,
             reference: $module::$reference,
             lower: $module::$lower,
+            code: a5::$module,
         }),*];
     };
 }

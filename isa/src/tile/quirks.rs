@@ -1,4 +1,4 @@
-//! Where the shipped A2/A3 headers differ from the meaning of an operation, each with a name.
+//! Where the shipped headers differ from the meaning of an operation, each with a name.
 //!
 //! `corrected` microcode has none of them, `vendor` microcode has them all. Each is tested at the
 //! one place where it matters, so that a finding can say which one it comes from.
@@ -15,6 +15,10 @@ pub enum Quirk {
     D2,
     /// Row-expand mode 2 steps one block per row whatever the expanded tile's row stride.
     D4,
+    /// 950: narrow row-expand steps the full operand by the valid columns of dst.
+    D5,
+    /// 950: row-expand mode 1 steps as many elements per row as the column tile has columns.
+    D6,
     /// Row-expand mode 1 with at least 256 rows runs a last round of 240 rows when fewer remain.
     D11,
     /// 1-byte row expand with an odd column count writes one byte too many per row.
@@ -27,6 +31,8 @@ pub enum Quirk {
     D15,
     /// A one-row source of row expand is read as one scalar per row.
     D16,
+    /// 950: row maximum and minimum of bytes take one element too many from odd columns.
+    D18,
     /// Unary operations skip whole repeats when a row stride exceeds 255 blocks.
     D19,
     /// Binary and tile-scalar operations mask more columns than a repeat has when a row stride
@@ -54,21 +60,26 @@ pub enum Quirk {
     Q40,
     /// Rounding modes a conversion has no instruction for fall back silently.
     Q41,
+    /// 950: the vector pipe does not wait for integers divided by the scalar unit.
+    R2,
 }
 
 impl Quirk {
     /// Every quirk.
-    pub const ALL: [Quirk; 23] = [
+    pub const ALL: [Quirk; 27] = [
         Quirk::A4,
         Quirk::A6,
         Quirk::D2,
         Quirk::D4,
+        Quirk::D5,
+        Quirk::D6,
         Quirk::D11,
         Quirk::D12,
         Quirk::D13,
         Quirk::D14,
         Quirk::D15,
         Quirk::D16,
+        Quirk::D18,
         Quirk::D19,
         Quirk::D20,
         Quirk::Q1,
@@ -82,6 +93,7 @@ impl Quirk {
         Quirk::Q30,
         Quirk::Q40,
         Quirk::Q41,
+        Quirk::R2,
     ];
 
     /// Short name, `D11`.
@@ -91,12 +103,15 @@ impl Quirk {
             Quirk::A6 => "A6",
             Quirk::D2 => "D2",
             Quirk::D4 => "D4",
+            Quirk::D5 => "D5",
+            Quirk::D6 => "D6",
             Quirk::D11 => "D11",
             Quirk::D12 => "D12",
             Quirk::D13 => "D13",
             Quirk::D14 => "D14",
             Quirk::D15 => "D15",
             Quirk::D16 => "D16",
+            Quirk::D18 => "D18",
             Quirk::D19 => "D19",
             Quirk::D20 => "D20",
             Quirk::Q1 => "Q1",
@@ -110,6 +125,7 @@ impl Quirk {
             Quirk::Q30 => "Q30",
             Quirk::Q40 => "Q40",
             Quirk::Q41 => "Q41",
+            Quirk::R2 => "R2",
         }
     }
 
@@ -120,12 +136,15 @@ impl Quirk {
             Quirk::A6 => "instructions of no repeat or no element are issued",
             Quirk::D2 => "row-expand ops accept two operands of the destination's valid shape",
             Quirk::D4 => "mode 2 steps one block per row, whatever the expanded tile's row stride",
+            Quirk::D5 => "950: narrow row expand steps the full operand by the columns of dst",
+            Quirk::D6 => "950: mode 1 steps one element per column of the expanded tile",
             Quirk::D11 => "from 256 rows on, a remainder of 233..239 rows modulo 240 runs 240 rows",
             Quirk::D12 => "1-byte row expand with odd valid columns writes one more byte per row",
             Quirk::D13 => "float row reductions do not look at the width of tmp",
             Quirk::D14 => "whole blocks are copied where only part of the last one is valid",
             Quirk::D15 => "row expand of an empty region still issues its instructions",
             Quirk::D16 => "a one-row source of row expand is read as one scalar per row",
+            Quirk::D18 => "950: byte row maximum and minimum of odd columns take one element more",
             Quirk::D19 => "unary ops skip whole repeats when a row stride exceeds 255 blocks",
             Quirk::D20 => {
                 "binary and tile-scalar ops lose columns past one repeat when a row stride exceeds 255 blocks"
@@ -143,6 +162,7 @@ impl Quirk {
             Quirk::Q30 => "unsaturated f32 to i16 walks tmp with the row stride of the source",
             Quirk::Q40 => "a conversion without an instruction does nothing",
             Quirk::Q41 => "rounding modes without an instruction fall back silently",
+            Quirk::R2 => "950: V does not wait for integers divided by the scalar unit",
         }
     }
 }

@@ -1,12 +1,12 @@
 //! TRSQRT: approximate without tmp, square root and division with it.
 
-use super::Tile;
 use super::asm::Asm;
 use super::call::Call;
 use super::check::{Checker, Verdict, refuse};
 use super::meaning::{self, Mem, combine, one, single};
 use super::op::Operator;
 use super::unary;
+use super::{Family, Tile};
 use crate::machine::Stop;
 use crate::table::Op;
 
@@ -15,7 +15,7 @@ type Done = Result<(), Stop>;
 /// Legality beyond the common rules.
 pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     c.elementwise(call, true)?;
-    let Some(tmp) = &call.tmp else { return Ok(()) };
+    let Some(tmp) = call.tmp.as_ref().filter(|_| c.family == Family::A2A3) else { return Ok(()) };
     c.tmp_size(call, 32, "one block of ones")?;
     if tmp.dtype != call.dst.dtype {
         let text = format!("element types differ: tmp is {}, dst {}", tmp.dtype, call.dst.dtype);
@@ -25,12 +25,13 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     c.disjoint(("tmp", tmp), ("src", call.source(0)))
 }
 
-/// dst = 1 / sqrt(src), rounded once without tmp and twice with it.
+/// dst = 1 / sqrt(src), rounded once without tmp and twice with it or on the 950.
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     let t = call.dst.dtype;
-    meaning::elementwise(call, mem, |v| match call.tmp {
-        None => single(Operator::Rsqrt, t, v[0]),
-        Some(_) => combine(Operator::Div, t, one(t), single(Operator::Sqrt, t, v[0])),
+    let once = call.tmp.is_none() && call.family == Family::A2A3;
+    meaning::elementwise(call, mem, |v| match once {
+        true => single(Operator::Rsqrt, t, v[0]),
+        false => combine(Operator::Div, t, one(t), single(Operator::Sqrt, t, v[0])),
     })
 }
 

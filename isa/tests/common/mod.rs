@@ -8,7 +8,7 @@ use ptoemu_core::check::Findings;
 use ptoemu_core::diag::Level;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::state::WRITER_NONE;
-use ptoemu_isa::machine::Machine;
+use ptoemu_isa::machine::{Machine, Settings};
 use ptoemu_isa::tile::{
     Call, Family, Layout, Limits, Loc, Mem, SCRATCH, SCRATCH_BYTES, Tile, a2a3, agree, check,
     reference,
@@ -71,8 +71,9 @@ fn range(t: &Tile) -> Range<usize> {
 
 /// Runs a legal call; `contents` are the bytes of the tiles, destination first, then sources.
 pub fn run(call: &Call, contents: &[Vec<u8>]) -> Result<Run, String> {
-    check(call, Family::A2A3, &Limits::of(Family::A2A3)).map_err(|d| format!("refused: {d:?}"))?;
-    let mut m = Machine::default();
+    let family = call.family;
+    check(call, family, &Limits::of(family)).map_err(|d| format!("refused: {d:?}"))?;
+    let mut m = Machine::new(Settings::of(family));
     for (t, bytes) in std::iter::once(&call.dst).chain(&call.src).zip(contents) {
         m.ub.bytes.get_mut(t.addr, bytes.len()).ok_or("tile outside UB")?.copy_from_slice(bytes);
         m.ub.shadow.set(t.addr, t.end(), true, WRITER_NONE);
@@ -82,7 +83,15 @@ pub fn run(call: &Call, contents: &[Vec<u8>]) -> Result<Run, String> {
     let mut mem = Mem { ub: &mut meant, gm: None };
     reference(call, &mut mem).map_err(|s| format!("meaning stopped: {:?}", s.0))?;
     let entry = m.modes();
-    a2a3(call, &mut m).map_err(|s| format!("microcode stopped: {:?}", s.0))?;
+    let done = match family {
+        Family::A2A3 => a2a3(call, &mut m),
+        Family::A5 => {
+            let mut core = ptoemu_isa::a5::Core::default();
+            let mut both = ptoemu_isa::tile::a5::Values { machine: &mut m, core: &mut core };
+            ptoemu_isa::tile::a5(call, &mut both)
+        }
+    };
+    done.map_err(|s| format!("microcode stopped: {:?}", s.0))?;
     m.leave(&entry, true);
     let unordered = order::unordered(m.stream(), before.len());
     Ok(Run {

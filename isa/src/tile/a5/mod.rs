@@ -1,0 +1,75 @@
+//! Microcode of tile operations on the 950: vector functions over registers.
+//!
+//! A function is described once, as loops of micro-ops; the machine executes it for values and the
+//! timing model takes the same loops. `tmp` is accepted and left alone.
+
+mod col_reduce;
+mod convert;
+mod elementwise;
+mod function;
+mod row_expand;
+mod row_reduce;
+mod run;
+mod software;
+
+pub use function::{Affine, Code, Function, M, Micro, Node, V};
+pub use run::{Issue, Item, Listing, Values};
+pub(super) use software::needed as by_software;
+
+pub(super) use col_reduce::col_reduce;
+pub(super) use convert::{convert, legal as converts};
+pub(super) use elementwise::{bin, bin_scalar, copy, fill, rsqrt, unary};
+pub(super) use row_expand::{row_expand, row_expand_bin};
+pub(super) use row_reduce::{row_reduce, row_reduce_scalar};
+
+use super::asm::Asm;
+use super::call::Call;
+use crate::machine::Stop;
+use ptoemu_core::diag::Diagnostic;
+
+type Done = Result<(), Stop>;
+
+/// Issues the 950 microcode of a call that passed [`super::check`].
+pub fn a5(call: &Call, to: &mut dyn Issue) -> Done {
+    unbuilt(call).map_or(Ok(()), |d| Err(Stop(Box::new(d))))?;
+    (call.op.code)(call, to)
+}
+
+/// TLOAD and TSTORE: transfers as on A2/A3, whose padding and bursts the 950 keeps.
+pub(super) fn transfer(call: &Call, to: &mut dyn Issue) -> Done {
+    super::transfer::lower(call, &mut Asm::of(call, to.instructions()))
+}
+
+/// Legal uses whose microcode is a software routine that is not described.
+pub fn unbuilt(call: &Call) -> Option<Diagnostic> {
+    let t = call.dst.dtype;
+    let wide = [t, call.source(0).dtype].iter().any(|t| t.size() == 8);
+    let moves = call.op.sig.view || call.op.name == "tmov";
+    if !wide || moves {
+        return None;
+    }
+    let text = format!(
+        "{} of {t} on the 950 is not emulated: 64-bit elements go through a software routine",
+        call.op.name
+    );
+    Some(Diagnostic::error("unsupported", text).help("use 32-bit elements"))
+}
+
+/// Micro-op of an operator between two registers.
+fn two(op: super::Operator) -> crate::a5::Op {
+    use super::Operator as O;
+    use crate::a5::Op;
+    match op {
+        O::Add => Op::vadd,
+        O::Sub => Op::vsub,
+        O::Mul => Op::vmul,
+        O::Div | O::Recip => Op::vdiv,
+        O::Min => Op::vmin,
+        _ => Op::vmax,
+    }
+}
+
+/// `n` as a step that counts down.
+fn down(n: usize) -> i64 {
+    -(n as i64)
+}

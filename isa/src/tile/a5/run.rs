@@ -1,0 +1,229 @@
+//! What is done with a vector function: values on the machine, a program for the timing model, a
+//! listing.
+
+use super::function::{Function, M, Micro, Node, V};
+use crate::a5::{Align, Args, Core, Form, Op, Outs, VL, VReg, timing};
+use crate::instr::Instr;
+use crate::machine::{Backend, Machine, Recorder, Stop};
+use ptoemu_core::access::Space;
+use ptoemu_core::check::Finding;
+use ptoemu_core::mask::Mask;
+use ptoemu_core::state::Memory;
+use ptoemu_core::time::vf::{self, Access, File, Inst, Reg, UB, VfProgram, mreg, vreg};
+
+type Done = Result<(), Stop>;
+
+/// Whatever takes the microcode of the 950.
+pub trait Issue {
+    /// Launches a vector function.
+    fn function(&mut self, f: &Function) -> Done;
+    /// Takes transfers, flags and scalar accesses.
+    fn instructions(&mut self) -> &mut dyn Backend;
+}
+
+/// Executes for values, and records.
+pub struct Values<'a> {
+    /// Memories and the stream.
+    pub machine: &'a mut Machine,
+    /// Special registers of the vector core.
+    pub core: &'a mut Core,
+}
+
+impl Issue for Values<'_> {
+    fn function(&mut self, f: &Function) -> Done {
+        let m = &mut *self.machine;
+        let rec = m.log.push_function(f.program(), f.dtype);
+        self.core.writer = rec;
+        let done = f.run(self.core, &mut m.ub);
+        self.core.leave_scope();
+        // Microcode reduces empty halves on purpose: their identity is what it wants.
+        let meant = |code: &str| code == "params.empty_mask";
+        for r in std::mem::take(&mut self.core.remarks).into_iter().filter(|r| !meant(r.diag.code))
+        {
+            let f = Finding::new(r.diag, rec, m.log.site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
+            let op = m.log.stream.records.get(rec as usize).map(|r| r.op);
+            m.findings.add(f, op.unwrap_or(Op::vlds.id()));
+        }
+        done
+    }
+
+    fn instructions(&mut self) -> &mut dyn Backend {
+        self.machine
+    }
+}
+
+impl Issue for Recorder {
+    fn function(&mut self, f: &Function) -> Done {
+        self.log.push_function(f.program(), f.dtype);
+        Ok(())
+    }
+
+    fn instructions(&mut self) -> &mut dyn Backend {
+        self
+    }
+}
+
+/// One line of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A vector function.
+    Function(Function),
+    /// An instruction of another pipe.
+    Instr(Instr),
+}
+
+/// Collects what would be issued.
+#[derive(Clone, Debug, Default)]
+pub struct Listing(pub Vec<Item>);
+
+impl Issue for Listing {
+    fn function(&mut self, f: &Function) -> Done {
+        self.0.push(Item::Function(f.clone()));
+        Ok(())
+    }
+
+    fn instructions(&mut self) -> &mut dyn Backend {
+        self
+    }
+}
+
+impl Backend for Listing {
+    fn issue(&mut self, i: &Instr) -> Result<u64, Stop> {
+        self.0.push(Item::Instr(*i));
+        Ok(0)
+    }
+}
+
+/// Registers while a function runs.
+struct Regs {
+    v: Vec<VReg>,
+    m: Vec<Mask>,
+    align: Align,
+    counters: Vec<u64>,
+    outs: Box<Outs>,
+}
+
+impl Function {
+    /// Executes it for values.
+    pub fn run(&self, core: &mut Core, ub: &mut Memory) -> Done {
+        let mut r = Regs {
+            v: vec![VReg::poison(0xCD); usize::from(self.vectors)],
+            m: vec![Mask::NONE; usize::from(self.masks)],
+            align: Align::default(),
+            counters: Vec::new(),
+            outs: Box::default(),
+        };
+        r.nodes(&self.body, core, ub)
+    }
+
+    /// The form the timing model takes.
+    pub fn program(&self) -> VfProgram {
+        let mut p = VfProgram::default();
+        p.body = nodes(&self.body, &mut p);
+        vf::allocate(&mut p);
+        p
+    }
+}
+
+impl Regs {
+    fn nodes(&mut self, list: &[Node], core: &mut Core, ub: &mut Memory) -> Done {
+        for n in list {
+            match n {
+                Node::Op(m) => self.micro(m, core, ub)?,
+                Node::Loop(trips, body) => {
+                    let depth = self.counters.len();
+                    for i in 0..*trips {
+                        self.counters.truncate(depth);
+                        self.counters.push(i);
+                        self.nodes(body, core, ub)?;
+                    }
+                    self.counters.truncate(depth);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn micro(&mut self, s: &Micro, core: &mut Core, ub: &mut Memory) -> Done {
+        let mut args = Args { a: self.align, s: s.s, ..Args::default() };
+        for (to, V(i)) in args.v.iter_mut().zip(&s.v) {
+            *to = self.v.get(usize::from(*i)).unwrap_or(*to);
+        }
+        for (to, M(i)) in args.m.iter_mut().zip(&s.m) {
+            *to = self.m.get(usize::from(*i)).copied().unwrap_or(Mask::NONE);
+        }
+        if let Some(n) = &s.n {
+            args.n[0] = n.at(&self.counters);
+        }
+        if let Some(p) = &s.p {
+            args.p[0] = p.at(&self.counters) as u64;
+        }
+        core.exec(ub, &s.step, &args, &mut self.outs)?;
+        let governing = args.m[s.m.len().saturating_sub(1).min(2)];
+        for (V(d), new) in s.dst.iter().zip(&self.outs.v) {
+            let Some(to) = self.v.get_mut(usize::from(*d)) else { continue };
+            if s.merge {
+                merge(to, new, &governing, s.step.dt.size());
+            } else {
+                *to = *new;
+            }
+        }
+        for (M(d), new) in s.masks.iter().zip(&self.outs.m) {
+            if let Some(to) = self.m.get_mut(usize::from(*d)) {
+                *to = *new;
+            }
+        }
+        if matches!(s.step.op.form(), Form::Prime | Form::LoadU) {
+            self.align = self.outs.a;
+        }
+        Ok(())
+    }
+}
+
+/// Active lanes from `new`; the others stay.
+fn merge(to: &mut VReg, new: &VReg, mask: &Mask, size: usize) {
+    let active = crate::a5::reg::byte_mask(mask, size);
+    for i in (0..VL).filter(|i| active.get(*i)) {
+        to.bytes_mut()[i] = new.bytes()[i];
+        to.undef.set(i, new.undef.get(i));
+    }
+}
+
+fn nodes(list: &[Node], p: &mut VfProgram) -> Vec<vf::Node> {
+    let mut out = Vec::new();
+    for n in list {
+        match n {
+            Node::Loop(trips, body) => {
+                let body = nodes(body, p);
+                out.push(vf::Node::repeat(*trips, body));
+            }
+            Node::Op(m) => out.extend(inst(m, p).map(|i| p.add(i))),
+        }
+    }
+    out
+}
+
+const ALIGN: Reg = Reg { file: File::Align, id: 0 };
+
+fn inst(m: &Micro, p: &mut VfProgram) -> Option<Inst> {
+    let kind = timing::kind(m.step.op, &m.step.mods)?;
+    let class = p.class_of(timing::class(&m.step));
+    let mut i = Inst::new(class, kind);
+    i.src = m.v.iter().map(|v| vreg(v.0)).chain(m.m.iter().map(|m| mreg(m.0))).collect();
+    i.dst = m.dst.iter().map(|v| vreg(v.0)).chain(m.masks.iter().map(|m| mreg(m.0))).collect();
+    if m.merge {
+        i.src.extend(m.dst.iter().map(|v| vreg(v.0)));
+    }
+    match m.step.op.form() {
+        Form::Prime => i.dst.push(ALIGN),
+        Form::LoadU => {
+            i.src.push(ALIGN);
+            i.dst.push(ALIGN);
+        }
+        _ => {}
+    }
+    i.post_update = m.step.mods.post;
+    let at = m.p.as_ref();
+    i.access = at.map(|a| Access::contiguous(UB, a.base, &a.steps, timing::bytes(&m.step)));
+    Some(i)
+}

@@ -1,0 +1,111 @@
+//! Published cycles of the 950: whole tile operations from our microcode, kernels from their
+//! timing-only programs.
+
+use crate::measured::{Record, Row, column, cycles, dtype, number, operation, score, size};
+use crate::vf_program;
+use ptoemu_core::diag::SourceFile;
+use ptoemu_core::target::{Family, Target};
+use ptoemu_core::time::vf::{self, Options};
+use ptoemu_isa::case::{Case, Placement, Scratch};
+use ptoemu_isa::tile::{Quirks, Tmp};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Is this the table of the 950?
+pub fn is_table(rows: &[Record]) -> bool {
+    rows.first().is_some_and(|r| r.contains_key("program") && r.contains_key("variant"))
+}
+
+/// Every row: scored, or listed with the reason. `dir` holds the programs of the kernels.
+pub fn points(rows: &[Record], target: &Target, dir: Option<&Path>, quirks: Quirks) -> Vec<Row> {
+    let mut seen = BTreeSet::new();
+    rows.iter().map(|r| point(r, target, dir, quirks, &mut seen)).collect()
+}
+
+fn point(
+    r: &Record,
+    target: &Target,
+    dir: Option<&Path>,
+    quirks: Quirks,
+    seen: &mut BTreeSet<String>,
+) -> Row {
+    let (kind, name) = (column(r, "kind"), column(r, "name"));
+    let shown = format!(
+        "{name} {} {}x{} valid {}x{} {}",
+        column(r, "dtype"),
+        column(r, "rows"),
+        column(r, "cols"),
+        column(r, "valid_rows"),
+        column(r, "valid_cols"),
+        form(r),
+    );
+    let (group, ours) = match kind {
+        _ if target.family != Family::A5 => {
+            ("950", Err(format!("measured on the 950, not on {}", target.name)))
+        }
+        "instr" => ("instr", Err("an input of the model".to_string())),
+        "kernel" => ("kernel", kernel(r, target, dir)),
+        _ => (name, tile(r, target, quirks)),
+    };
+    let measured = number(r, "measured_cycles");
+    let ours = match (measured, ours) {
+        (None, _) => Err("no measured figure".into()),
+        (Some(m), Ok(_)) if !seen.insert(point_key(r, m)) => {
+            Err("the same point as an earlier row".into())
+        }
+        (_, ours) => ours,
+    };
+    score(group.to_string(), shown, r.clone(), measured.unwrap_or(0.0), ours)
+}
+
+/// The version of the operation, without the name of the test.
+fn form(r: &Record) -> &str {
+    column(r, "variant").split('|').next().unwrap_or("").trim()
+}
+
+/// Full and partly valid tiles of as many chunks are one point.
+fn point_key(r: &Record, measured: f64) -> String {
+    let t = dtype(column(r, "dtype")).map_or(4, |t| t.size() as u32);
+    let chunks = size(r, "valid_cols").unwrap_or(0).div_ceil(256 / t);
+    let of = |name| column(r, name);
+    format!("{} {} {} {chunks} {} {measured}", of("name"), of("dtype"), of("valid_rows"), form(r))
+}
+
+fn kernel(r: &Record, target: &Target, dir: Option<&Path>) -> Result<f64, String> {
+    let program = column(r, "program");
+    if program.is_empty() {
+        return Err("no program is published with it".into());
+    }
+    let path = dir.map(|d| d.join(program)).ok_or("no folder of programs")?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|e| format!("its program is not beside the table: {e}"))?;
+    let file = vf_program::read(&SourceFile::new(program, text)).map_err(|d| d.message)?;
+    let timing = vf::time(&file.program, target, Options::default()).map_err(|d| d.message)?;
+    Ok(timing.cycles as f64)
+}
+
+fn tile(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
+    let op = operation(column(r, "name"))?;
+    let types = column(r, "dtype");
+    let (from, to) = types.split_once("->").map_or((types, None), |(a, b)| (a, Some(b)));
+    let element = |name: &str| dtype(name).ok_or(format!("{name} is not emulated"));
+    let from = element(from)?;
+    let to = to.map(element).transpose()?;
+    let sizes = ["rows", "cols", "valid_rows", "valid_cols"].map(|n| size(r, n));
+    let [Some(rows), Some(cols), Some(vr), Some(vc)] = sizes else {
+        return Err("no shape".into());
+    };
+    let widens = to.is_some_and(|t| t.size() > from.size());
+    if widens && rows == 1 && from.size() == 2 {
+        return Err("suspect: the figures fall as the work grows".into());
+    }
+    let mut c = Case::new(op, from, rows, cols);
+    (c.valid, c.to, c.quirks) = ((vr, vc), to, quirks);
+    if op.sig.tmp == Tmp::Optional {
+        c.tmp = Scratch::None;
+    }
+    let mut call = c.call(Placement::Packed { align: 512 });
+    call.family = Family::A5;
+    call.attrs.indexed = form(r).contains("NO_POST");
+    cycles(&call, target)
+}
