@@ -35,9 +35,9 @@ pub fn write(t: &Trace, dump: Dump, out: &mut dyn Write) -> io::Result<()> {
         Dump::Popped => issued(e),
         Dump::Ended => position(t, i).and_then(|n| ends.get(n).copied()).unwrap_or(e.done),
     };
-    for i in t.ordered(|e| (tick(e.record, e), e.record)) {
+    for (tick, _, i) in t.ordered(|e| (tick(e.record, e), 0)) {
         let Some(e) = t.event(i) else { continue };
-        instruction(t, &e, tick(i, &e), &mut line);
+        instruction(t, &e, tick, &mut line);
         t.tick();
         if line.len() > 1 << 15 {
             out.write_all(&line)?;

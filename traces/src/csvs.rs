@@ -26,7 +26,7 @@ impl Total {
 
 /// Events by start, so that unions of intervals can be summed on the way.
 fn by_start<'t>(t: &'t Trace<'t>) -> impl Iterator<Item = Event> + 't {
-    t.ordered(|e| (e.start, e.record)).into_iter().filter_map(|i| t.event(i))
+    t.ordered(|e| (e.start, 0)).into_iter().filter_map(|(_, _, i)| t.event(i))
 }
 
 fn micros(t: &Trace, cycles: u64) -> String {

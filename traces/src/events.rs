@@ -294,10 +294,14 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The records shown, ordered by a key.
-    pub(crate) fn ordered<K: Ord>(&self, key: impl Fn(&Event) -> K) -> Vec<u32> {
-        let mut order: Vec<u32> = self.selection.iter().collect();
-        order.sort_by_cached_key(|&i| self.event(i).map(|e| key(&e)));
+    /// The records shown, ordered by a cycle and a number, then as in the program.
+    pub(crate) fn ordered(&self, key: impl Fn(&Event) -> (u64, u32)) -> Vec<(u64, u32, u32)> {
+        let mut order = Vec::with_capacity(self.selection.len());
+        order.extend(self.events().map(|e| {
+            let (cycle, number) = key(&e);
+            (cycle, number, e.record)
+        }));
+        order.sort_unstable();
         order
     }
 }

@@ -9,6 +9,7 @@
 //! the text it writes.
 #![deny(missing_docs)]
 
+pub mod advice;
 pub mod banks;
 pub mod camodel;
 mod clock;

@@ -79,7 +79,7 @@ impl Lanes {
             sub: vec![0; t.selection.len()],
             tracks: Track::ALL.iter().map(|&k| (k, SubLanes::default())).collect(),
         };
-        for i in t.ordered(|e| (view.span(e), e.record)) {
+        for (_, _, i) in t.ordered(|e| (view.span(e).0, 0)) {
             let (Some(e), Some(n)) = (t.event(i), t.selection.position(i)) else { continue };
             let (track, (start, end)) = (view.track(t, &e), view.span(&e));
             let free = lanes.tracks.iter_mut().find(|(k, _)| *k == track);
@@ -208,7 +208,7 @@ impl<'w> Writer<'w> {
 
     /// Every slice, ordered by its end and its address.
     fn slices(&mut self, t: &Trace, view: View, lanes: &Lanes) -> io::Result<()> {
-        for i in t.ordered(|e| (view.span(e).1, t.statics.index(e.record), e.record)) {
+        for (_, _, i) in t.ordered(|e| (view.span(e).1, t.statics.index(e.record) as u32)) {
             let Some(e) = t.event(i) else { continue };
             match e.what {
                 What::Set | What::Wait => self.flag(t, view, lanes, &e)?,

@@ -4,6 +4,7 @@
 mod lines;
 mod table;
 
+use crate::advice::{Change, LONGEST, advice};
 use crate::banks::{Conflict, conflicts};
 use crate::critical::{Edge, Step, critical_path};
 use crate::events::Trace;
@@ -24,12 +25,13 @@ type Section = (&'static str, fn(&Trace) -> String);
 
 /// Writes the report of one core.
 pub fn write(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    let sections: [Section; 7] = [
+    let sections: [Section; 8] = [
         ("Pipes", pipes),
         ("Instructions", instructions),
         ("Stalls", stalls),
         ("Bank conflicts", banks),
         ("Critical path", critical),
+        ("What to change", changes),
         ("Figures", figures),
         ("Timeline", timeline),
     ];
@@ -287,6 +289,41 @@ fn step(t: &Trace, s: &Step) -> Vec<String> {
         what,
         at,
     ]
+}
+
+/// Changes at the top of the list of what to do.
+const CHANGES: usize = 3;
+
+/// The first things to change, each timed.
+fn changes(t: &Trace) -> String {
+    let Some(all) = advice(t) else {
+        return format!("not tried: the run has more than {LONGEST} records\n");
+    };
+    let mut rows = vec![["saved", "share", "change", "at"].map(String::from).to_vec()];
+    for a in all.iter().take(CHANGES) {
+        let Some(s) = t.statics.items().get(a.index) else { continue };
+        let what = match &a.change {
+            Change::Barrier => "leave this barrier out: what it separates shares no byte".into(),
+            Change::Buffer => "use a second buffer, so that nothing waits for the first".into(),
+            Change::Shift { operands, by, free } => {
+                let names: Vec<&str> = operands.iter().map(|&n| operand(n)).collect();
+                let room = if *free { "" } else { ", after making room there" };
+                format!(
+                    "move the tile of {} of {} by {by} bytes{room}",
+                    names.join(" and "),
+                    s.name
+                )
+            }
+        };
+        let share = percent(a.saved, t.timeline.cycles);
+        rows.push(vec![a.saved.to_string(), share, what, s.code.clone()]);
+    }
+    if rows.len() == 1 {
+        return "nothing that was tried makes the run shorter\n".into();
+    }
+    let mut out = String::new();
+    table(&mut out, &[2, 3], &rows);
+    out
 }
 
 /// What the cycles rest on.
