@@ -14,6 +14,7 @@ use ptoemu_isa::instr::Instr;
 use ptoemu_isa::machine::{Backend, Recorder};
 use ptoemu_isa::table::Op;
 use ptoemu_isa::tile::{self, Call, GmLayout, GmView, Quirks};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -114,25 +115,27 @@ pub fn points(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
 
 /// The same on a variant of the microcode.
 pub fn points_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
-    let mut out = Vec::new();
-    for r in rows {
-        if r.contains_key("unit") {
-            out.extend(board(r, target));
-        } else if r.contains_key("measured_cycles") {
-            let measured = number(r, "measured_cycles").unwrap_or(0.0);
-            let verdict = verdict(column(r, "verdict"));
-            let ours = match verdict.starts_with("measured") {
-                true => case(r, target, quirks),
-                false => Err(format!("not scored: the table calls the figure {verdict}")),
-            };
-            let kind = format!("case {verdict}");
-            out.push(score(kind, column(r, "case").into(), r.clone(), measured, ours));
-        } else {
-            let message = "not a known table: it has neither `measured_cycles` nor `unit`";
-            return Err(anyhow::anyhow!(message).into());
-        }
+    let scored: Result<Vec<Option<Row>>, Refusal> =
+        rows.par_iter().map(|r| point(r, target, quirks)).collect();
+    Ok(scored?.into_iter().flatten().collect())
+}
+
+fn point(r: &Record, target: &Target, quirks: Quirks) -> Result<Option<Row>, Refusal> {
+    if r.contains_key("unit") {
+        return Ok(board(r, target));
     }
-    Ok(out)
+    if !r.contains_key("measured_cycles") {
+        let message = "not a known table: it has neither `measured_cycles` nor `unit`";
+        return Err(anyhow::anyhow!(message).into());
+    }
+    let measured = number(r, "measured_cycles").unwrap_or(0.0);
+    let verdict = verdict(column(r, "verdict"));
+    let ours = match verdict.starts_with("measured") {
+        true => case(r, target, quirks),
+        false => Err(format!("not scored: the table calls the figure {verdict}")),
+    };
+    let kind = format!("case {verdict}");
+    Ok(Some(score(kind, column(r, "case").into(), r.clone(), measured, ours)))
 }
 
 /// What the table says of a figure, in a word.
@@ -253,8 +256,7 @@ pub fn lines(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
 /// The same on a variant of the microcode.
 pub fn lines_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
     const ROWS: u32 = 64;
-    let mut out = Vec::new();
-    for r in rows {
+    let one = |r: &Record| -> Result<Row, Refusal> {
         let op = column(r, "op");
         let (slope, bias) = (number(r, "slope"), number(r, "bias"));
         let (Some(slope), Some(bias)) = (slope, bias) else {
@@ -267,9 +269,9 @@ pub fn lines_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<
         let measured = slope * f64::from(ROWS) * f64::from(cols) + bias;
         let ours = line(op, t, (ROWS, cols), target, quirks);
         let case = format!("{op} {t} {ROWS}x{cols}");
-        out.push(score(format!("line {op}"), case, r.clone(), measured, ours));
-    }
-    Ok(out)
+        Ok(score(format!("line {op}"), case, r.clone(), measured, ours))
+    };
+    rows.par_iter().map(one).collect()
 }
 
 fn line(
