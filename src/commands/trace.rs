@@ -86,10 +86,6 @@ fn window(text: &str) -> Result<Range<u64>, String> {
 /// Runs a kernel and writes its traces for every target asked for.
 pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     let targets = args.program.target.load()?;
-    if let Some(t) = targets.iter().find(|t| t.family != ptoemu_core::target::Family::A2A3) {
-        let text = format!("traces are written for A2/A3 only, not for {}", t.name);
-        return Err(anyhow::anyhow!(text).into());
-    }
     if let Some(t) = targets.iter().find(|t| t.family != Family::A2A3) {
         let message = format!("traces of {} are not written yet; a2 and a3 are", t.name);
         return Err(anyhow!(message).into());

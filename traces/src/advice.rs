@@ -129,7 +129,9 @@ fn without(stream: &Stream, gone: impl Fn(u32) -> bool) -> Stream {
 fn needless(t: &Trace, index: usize) -> bool {
     let records = &t.stream.records;
     let fence = |r: &Record| r.kind == Kind::Barrier && matches!(r.pipe, Pipe::V | Pipe::All);
-    let work = |r: &&Record| r.pipe == Pipe::V && matches!(r.kind, Kind::Vector | Kind::Copy);
+    let work = |r: &&Record| {
+        r.pipe == Pipe::V && matches!(r.kind, Kind::Vector | Kind::Copy | Kind::Function)
+    };
     let mut at = (0..records.len()).filter(|&i| t.statics.index(i as u32) == index);
     at.all(|i| {
         let (before, after) = (records[..i].iter().rev(), records[i + 1..].iter());
@@ -150,7 +152,8 @@ fn share(s: &Stream, a: &Record, b: &Record) -> bool {
         let form = Op::ALL.get(usize::from(r.op.0)).map(|op| op.form());
         matches!(form, None | Some(Form::CmpReg | Form::SetCmpMask | Form::Sel))
     };
-    if masked(a) || masked(b) {
+    let function = a.kind == Kind::Function || b.kind == Kind::Function;
+    if function || masked(a) || masked(b) {
         return true;
     }
     s.operands(a).any(|(base, w)| {

@@ -145,6 +145,8 @@ pub struct Trace<'a> {
     hand_over: u64,
     /// When the pipe of a wait began to stand still, where that is later than the hand-over.
     wait_from: FxHashMap<u32, u64>,
+    /// First stall of each record.
+    stall_from: Vec<u32>,
 }
 
 impl<'a> Trace<'a> {
@@ -171,6 +173,7 @@ impl<'a> Trace<'a> {
             written: None,
             hand_over,
             wait_from: waits(stream, timeline),
+            stall_from: first_stalls(n, &timeline.stalls),
         }
     }
 
@@ -260,9 +263,8 @@ impl<'a> Trace<'a> {
     /// Stalls of a record.
     pub fn stalls(&self, i: u32) -> &'a [Stall] {
         let all = &self.timeline.stalls;
-        let from = all.partition_point(|s| s.record < i);
-        let n = all.get(from..).map_or(0, |rest| rest.partition_point(|s| s.record == i));
-        all.get(from..from + n).unwrap_or_default()
+        let at = |i: usize| self.stall_from.get(i).map_or(all.len(), |&n| n as usize);
+        all.get(at(i as usize)..at(i as usize + 1)).unwrap_or_default()
     }
 
     /// The same as stretches of time, cut to what lies behind the hand-over of the record.
@@ -309,6 +311,19 @@ impl<'a> Trace<'a> {
 fn last_cycle(done: u64) -> (u64, u64) {
     let end = done.max(1);
     (end - 1, end)
+}
+
+/// Index of the first stall of each record, or of a later one if it has none.
+fn first_stalls(records: u32, stalls: &[Stall]) -> Vec<u32> {
+    let mut next = 0usize;
+    (0..records)
+        .map(|i| {
+            while stalls.get(next).is_some_and(|s| s.record < i) {
+                next += 1;
+            }
+            next as u32
+        })
+        .collect()
 }
 
 /// For every wait of another pipe than S: when that pipe had finished what stood before.

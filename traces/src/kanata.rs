@@ -8,13 +8,12 @@
 //! With `per_repeat` a vector instruction is followed by one row for each repeat. The model keeps
 //! the cycles of a whole instruction: its repeats are drawn evenly over them.
 
+use crate::agenda::Agenda;
 use crate::detail::detail;
 use crate::events::{Event, Lane, Trace, What};
 use crate::put;
 use ptoemu_core::stream::{Kind, NONE, Pipe};
 use smallvec::SmallVec;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io::{self, Write};
 
 /// What to write.
@@ -34,7 +33,7 @@ pub fn write(t: &Trace, options: Options, out: &mut dyn Write) -> io::Result<()>
         now: 0,
         ids: 0,
         retired: 0,
-        open: BinaryHeap::new(),
+        open: Agenda::new(Lane::ALL.len()),
         id_of: Vec::new(),
     };
     w.line.extend_from_slice(b"Kanata\t0004\nC=\t0\n");
@@ -52,9 +51,6 @@ pub fn write(t: &Trace, options: Options, out: &mut dyn Write) -> io::Result<()>
 /// Repeats of one instruction that get a row: all of a norm-mode instruction, sixteen times that
 /// of a counter-mode one.
 const MOST_REPEATS: u32 = 255 * 16;
-
-/// A row that is not finished: next cycle something happens to it, its id, and what it shows.
-type Pending = Reverse<(u64, u32, Row)>;
 
 /// What a row shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +81,8 @@ struct Writer<'t, 'a, 'w> {
     now: u64,
     ids: u32,
     retired: u64,
-    open: BinaryHeap<Pending>,
+    /// Rows that are not finished.
+    open: Agenda<(u32, Row)>,
     /// Id of each instruction shown, if repeats have rows of their own.
     id_of: Vec<u32>,
 }
@@ -93,11 +90,7 @@ struct Writer<'t, 'a, 'w> {
 impl Writer<'_, '_, '_> {
     /// Writes what happens up to and in cycle `at`.
     fn until(&mut self, at: u64) -> io::Result<()> {
-        while let Some(&Reverse((cycle, id, row))) = self.open.peek() {
-            if cycle > at {
-                break;
-            }
-            self.open.pop();
+        while let Some((cycle, (id, row))) = self.open.pop(at) {
             self.advance(cycle);
             self.row(id, row);
             self.flush(1 << 15)?;
@@ -229,10 +222,11 @@ impl Writer<'_, '_, '_> {
 
     /// Writes what happens to a row now, and queues it for its next cycle.
     fn row(&mut self, id: u32, mut row: Row) {
-        let marks = self.marks(&row);
+        let Some(e) = self.t.event(row.record) else { return };
+        let (lane, marks) = (e.lane as usize, self.marks(&e, &row));
         while let Some(m) = marks.get(row.step as usize) {
             if m.at > self.now {
-                self.open.push(Reverse((m.at, id, row)));
+                self.open.push(lane, m.at, (id, row));
                 return;
             }
             self.command(if m.start { b"S" } else { b"E" }, u64::from(id));
@@ -242,9 +236,9 @@ impl Writer<'_, '_, '_> {
             self.line.push(b'\n');
             row.step += 1;
         }
-        let end = self.end(&row).max(self.now);
+        let end = self.end(&e, &row).max(self.now);
         if end > self.now {
-            self.open.push(Reverse((end, id, row)));
+            self.open.push(lane, end, (id, row));
             return;
         }
         self.command(b"R", u64::from(id));
@@ -254,9 +248,8 @@ impl Writer<'_, '_, '_> {
         self.retired += 1;
     }
 
-    fn end(&self, row: &Row) -> u64 {
-        let Some(e) = self.t.event(row.record) else { return 0 };
-        if row.repeat == 0 { e.done } else { self.repeat(&e, row.repeat).1 }
+    fn end(&self, e: &Event, row: &Row) -> u64 {
+        if row.repeat == 0 { e.done } else { self.repeat(e, row.repeat).1 }
     }
 
     /// First cycle of a repeat and one past its last: even shares of the instruction's.
@@ -267,15 +260,14 @@ impl Writer<'_, '_, '_> {
         (at(repeat - 1), at(repeat))
     }
 
-    fn marks(&self, row: &Row) -> Marks {
+    fn marks(&self, e: &Event, row: &Row) -> Marks {
         let mut m = Marks::new();
-        let Some(e) = self.t.event(row.record) else { return m };
         if row.repeat > 0 {
-            let at = self.repeat(&e, row.repeat).0;
+            let at = self.repeat(e, row.repeat).0;
             m.push(Mark { at, start: true, lane: 0, name: "Xv" });
             return m;
         }
-        let phases = self.t.phases(&e);
+        let phases = self.t.phases(e);
         let held = phases.iter().map(|p| p.end - p.start).sum::<u64>();
         let mut stage = |from: u64, to: u64, name| {
             if from < to {

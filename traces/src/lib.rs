@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 pub mod advice;
+mod agenda;
 pub mod banks;
 pub mod camodel;
 mod clock;
