@@ -2,6 +2,7 @@
 
 use super::program::*;
 use super::value::{Ptr, Value};
+use crate::machine::Settings;
 use crate::text::Scalar;
 use ptoemu_core::access::Space;
 use ptoemu_core::diag::Diagnostic;
@@ -26,9 +27,6 @@ pub struct Binding {
     pub value: ArgValue,
 }
 
-/// Largest buffer the emulator makes up for an argument nobody gave.
-const MOST_INFERRED: u64 = 1 << 30;
-
 /// Values of the entry function's arguments, GM filled with its buffers, and the contents of tile
 /// arguments: UB address and bytes.
 pub(super) struct Bound {
@@ -41,11 +39,12 @@ pub(super) struct Bound {
 pub(super) fn bind(
     program: &Program,
     given: &[Binding],
-    poison: u8,
+    settings: &Settings,
 ) -> Result<Bound, Vec<Diagnostic>> {
     let f = &program.funcs[program.entry];
     let mut out = Bound { values: Vec::new(), gm: Gm::default(), tiles: Vec::new() };
     let mut diags = Vec::new();
+    let mut most = settings.inferred_bytes;
     for b in given {
         if !f.args.iter().any(|a| a.name == b.name) {
             let names: Vec<_> = f.args.iter().map(|a| a.name.as_str()).collect();
@@ -61,7 +60,7 @@ pub(super) fn bind(
     }
     for a in &f.args {
         let value = given.iter().rev().find(|b| b.name == a.name).map(|b| &b.value);
-        match one(program, f, a, value, poison, &mut out) {
+        match one(program, f, a, value, (settings.poison, &mut most), &mut out) {
             Ok(v) => out.values.push(v),
             Err(message) => diags.push(
                 Diagnostic::error("usage.arg", message.0)
@@ -80,7 +79,7 @@ fn one(
     f: &Function,
     a: &Arg,
     value: Option<&ArgValue>,
-    poison: u8,
+    (poison, most): (u8, &mut u64),
     out: &mut Bound,
 ) -> Result<Value, Refusal> {
     let name = &a.name;
@@ -92,7 +91,7 @@ fn one(
             mem.shadow.set(0, bytes.len() as u64, true, ptoemu_core::state::WRITER_NONE);
             Ok(add(&mut out.gm, name, *t, mem))
         }
-        (ArgKind::Buffer(t), None) => match inferred(f, a.slot, *t) {
+        (ArgKind::Buffer(t), None) => match inferred(f, a.slot, *t, most) {
             Some(n) => Ok(add(&mut out.gm, name, *t, Memory::new(n as usize, poison))),
             None => Err((
                 format!(
@@ -161,9 +160,10 @@ fn scalar(name: &str, want: Scalar, t: DType, bits: u64) -> Result<Value, Refusa
     }
 }
 
-/// Bytes an argument's views reach, when their sizes and strides are literals.
-fn inferred(f: &Function, slot: Slot, t: DType) -> Option<u64> {
-    let mut most = None;
+/// Bytes an argument's views reach, when their sizes and strides are literals and that is no more
+/// than what is left of `most`.
+fn inferred(f: &Function, slot: Slot, t: DType, most: &mut u64) -> Option<u64> {
+    let mut bytes = None;
     for s in &f.body {
         let Code::View(_, src, e) = &s.code else { continue };
         if *src != slot {
@@ -172,10 +172,13 @@ fn inferred(f: &Function, slot: Slot, t: DType) -> Option<u64> {
         let mut last = 0i128;
         for (n, step) in e.sizes.iter().zip(&e.steps) {
             let (Num::Lit(n), Num::Lit(step)) = (n, step) else { return None };
-            last += i128::from((*n - 1).max(0)) * i128::from((*step).max(0));
+            let reach = i128::from((*n).max(1) - 1) * i128::from((*step).max(0));
+            last = last.checked_add(reach)?;
         }
-        let bytes = u64::try_from((last + 1) * t.size() as i128).ok()?;
-        most = most.max(Some(bytes));
+        let end = last.checked_add(1)?.checked_mul(t.size() as i128)?;
+        bytes = bytes.max(Some(u64::try_from(end).ok()?));
     }
-    most.filter(|n| *n <= MOST_INFERRED)
+    let bytes = bytes?;
+    *most = most.checked_sub(bytes)?;
+    Some(bytes)
 }

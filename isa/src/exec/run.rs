@@ -144,7 +144,7 @@ fn run_on(
         Some(s) => Some(&mut *s),
         None => None,
     };
-    let bound = bind(program, &options.args, options.settings.poison)?;
+    let bound = bind(program, &options.args, &options.settings)?;
     let mut out = Outcome::default();
     let mut gm = bound.gm;
     let mut tiles = Vec::new();

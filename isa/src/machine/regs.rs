@@ -113,6 +113,8 @@ pub struct Settings {
     pub block_num: u32,
     /// `get_subblockid`.
     pub subblock: u32,
+    /// Most bytes of all buffers made up for arguments that nobody gave.
+    pub inferred_bytes: u64,
 }
 
 impl Default for Settings {
@@ -126,6 +128,7 @@ impl Default for Settings {
             block_idx: 0,
             block_num: 1,
             subblock: 0,
+            inferred_bytes: 1 << 30,
         }
     }
 }
