@@ -6,7 +6,7 @@ use ptoemu_fuzz::{harness, mutate, tally};
 fuzz_target!(|data: &[u8]| tally::count(harness::parser(data)));
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    if seed.is_multiple_of(8) {
+    if seed.is_multiple_of(32) {
         return fuzzer_mutate(data, size, max_size);
     }
     mutate::in_place(data, size, max_size, seed)

@@ -38,6 +38,11 @@ static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     instrs.chain(micro).chain(tiles).chain(other.split(' ').map(str::to_string)).collect()
 });
 
+const TYPES: &[&str] = &[
+    "f32", "f16", "bf16", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "si8", "si16", "si32",
+    "index", "i1", "b8", "b16", "b32",
+];
+
 const NUMBERS: &[i128] = &[
     0, 1, -1, 2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 65, 127, 128, 240, 254, 255, 256, 257, 1024, 4095,
     4096, 65535, 65536, 184 * 1024, 192 * 1024, 196_607, i32::MAX as i128, i32::MIN as i128,
@@ -96,10 +101,11 @@ fn splice(text: &mut Vec<u8>, (start, end): (usize, usize), with: &[u8]) {
 pub fn mutate(text: &mut Vec<u8>, rng: &mut Rng) {
     match rng.below(16) {
         0..=4 => number(text, rng),
-        5..=8 => word(text, rng),
-        9..=12 => line(text, rng),
-        13..=14 => choices(text, rng),
-        _ => rename(text, rng),
+        5 => word(text, rng),
+        6..=9 => line(text, rng),
+        10 => choices(text, rng),
+        11..=13 => rename(text, rng),
+        _ => typed(text, rng),
     }
 }
 
@@ -161,6 +167,32 @@ fn rename(text: &mut Vec<u8>, rng: &mut Rng) {
     splice(text, at, &copy);
 }
 
+/// Another element type, or another operation, for one there.
+fn typed(text: &mut Vec<u8>, rng: &mut Rng) {
+    let types = TYPES.iter().map(|t| t.as_bytes()).collect::<Vec<_>>();
+    let all = words(text);
+    let ops = rng.below(2) == 0;
+    let fits = |r: &&(usize, usize)| match ops {
+        true => text[r.0..r.1].starts_with(b"pto."),
+        false => types.contains(&&text[r.0..r.1]),
+    };
+    let some: Vec<_> = all.iter().filter(fits).copied().collect();
+    let Some(at) = rng.pick(&some).copied() else { return };
+    let new = match ops {
+        true => WORDS[rng.below(WORDS.len())].as_bytes(),
+        false => types[rng.below(types.len())],
+    };
+    if !ops || new.starts_with(b"pto.") {
+        let everywhere = !ops && rng.below(2) == 0;
+        let old = text[at.0..at.1].to_vec();
+        for r in all.into_iter().rev() {
+            if r == at || (everywhere && text[r.0..r.1] == old[..]) {
+                splice(text, r, new);
+            }
+        }
+    }
+}
+
 fn line(text: &mut Vec<u8>, rng: &mut Rng) {
     let all = lines(text);
     let Some(at) = rng.pick(&all).copied() else { return };
@@ -193,7 +225,7 @@ fn choices(text: &mut Vec<u8>, rng: &mut Rng) {
 pub fn in_place(data: &mut [u8], size: usize, max: usize, seed: u32) -> usize {
     let mut rng = Rng::new(u64::from(seed) + 1);
     let mut text = data[..size].to_vec();
-    for _ in 0..1 + rng.below(3) {
+    for _ in 0..1 + rng.below(2) {
         mutate(&mut text, &mut rng);
     }
     let n = text.len().min(max).min(data.len());

@@ -45,14 +45,20 @@ pub(super) fn number(frame: &Frame, n: Num) -> Option<i64> {
 
 impl Exec<'_> {
     pub(super) fn block(&mut self, frame: &mut Frame, stmts: &[Stmt]) -> Result<Flow, Stop> {
+        self.deeper()?;
+        let mut flow = Flow::Next;
         for s in stmts {
             match self.step(frame, s) {
                 Ok(Flow::Next) => {}
-                Ok(other) => return Ok(other),
+                Ok(other) => {
+                    flow = other;
+                    break;
+                }
                 Err(stop) => return Err(self.located(stop, s.span)),
             }
         }
-        Ok(Flow::Next)
+        self.shallower();
+        Ok(flow)
     }
 
     /// A fault points at the statement that met it, unless it already points somewhere.

@@ -146,6 +146,7 @@ impl Exec<'_> {
             ));
         };
         for i in 0..total {
+            self.spend()?;
             let (mut rest, mut from, mut to) = (i, src.addr, dst.addr);
             for (n, a, b) in dims {
                 let k = (rest % n) as i64;
@@ -286,8 +287,7 @@ impl Exec<'_> {
         if let Some(out) = ub.bytes.get_mut(to, len as usize) {
             out.copy_from_slice(&data);
         }
-        let shadow = ub.shadow.clone();
-        ub.shadow.copy_from(&shadow, from, to, len, NONE);
+        ub.shadow.copy(from, to, len, NONE);
         Ok(())
     }
 }

@@ -86,6 +86,9 @@ pub struct Outcome {
 
 /// Statements between two looks at the step budget's end never exceed one.
 const MAX_CALLS: usize = 100;
+/// Most bodies one in the other over all calls: each takes its share of the thread's stack, and
+/// 2 MiB must do.
+const MAX_BLOCKS: usize = 1000;
 
 pub(super) struct Exec<'p> {
     pub(super) program: &'p Program,
@@ -100,6 +103,7 @@ pub(super) struct Exec<'p> {
     span: Span,
     steps: u64,
     calls: usize,
+    blocks_open: usize,
 }
 
 /// Runs a lowered program once; see [`Runner::run`].
@@ -222,6 +226,7 @@ impl<'p> Exec<'p> {
             span: Span::default(),
             steps: 0,
             calls: 0,
+            blocks_open: 0,
         }
     }
 
@@ -259,6 +264,21 @@ impl<'p> Exec<'p> {
             ));
         }
         Ok(())
+    }
+
+    /// A body within the current one begins.
+    pub(super) fn deeper(&mut self) -> Result<(), Stop> {
+        self.blocks_open += 1;
+        if self.blocks_open > MAX_BLOCKS {
+            let text = format!("more than {MAX_BLOCKS} bodies one in the other");
+            return Err(super::frame::refuse("limit.calls", text));
+        }
+        Ok(())
+    }
+
+    /// It ends.
+    pub(super) fn shallower(&mut self) {
+        self.blocks_open -= 1;
     }
 
     /// The statement being executed.

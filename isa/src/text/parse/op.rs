@@ -140,6 +140,10 @@ impl<'a> Parser<'a> {
     fn regions(&mut self, name: &str) -> Parsed<Vec<Region>> {
         let mut out = Vec::new();
         while self.at(b'{') && !self.at_dict(name) {
+            if !takes_region(name) && self.opens_with_nothing() {
+                self.bump();
+                return Err(self.expected("a statement or an attribute"));
+            }
             out.push(self.region(None)?);
             while (self.at_word("else") || self.at_word("do"))
                 && self.peek().kind == Tok::Punct(b'{')
@@ -150,6 +154,19 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(out)
+    }
+
+    /// Behind the `{` in hand stands an alias or a line label. They leave nothing in the tree, and
+    /// a body that seems to begin with what follows them may look like a dictionary.
+    fn opens_with_nothing(&self) -> bool {
+        let mut lex = self.lex;
+        let first = lex.next();
+        let next = lex.next().kind;
+        match first.kind {
+            Tok::Bang | Tok::Hash => next == Tok::Punct(b'='),
+            Tok::Ident => next == Tok::Punct(b':'),
+            _ => false,
+        }
     }
 
     /// The `{` in hand opens an attribute dictionary, not a region.
