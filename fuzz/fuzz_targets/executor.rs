@@ -11,7 +11,11 @@ fuzz_target!(|data: &[u8]| -> Corpus {
     let reached = harness::executor(data);
     tally::count(reached);
     // Texts with errors are the parser's: mutations of them would not run either.
-    if reached == harness::Reached::Text { Corpus::Reject } else { Corpus::Keep }
+    match reached {
+        harness::Reached::Text => Corpus::Reject,
+        harness::Reached::Refused if *DEEP => Corpus::Reject,
+        _ => Corpus::Keep,
+    }
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {

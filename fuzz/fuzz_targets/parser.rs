@@ -1,9 +1,17 @@
 #![no_main]
 
-use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};
+use libfuzzer_sys::{Corpus, fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};
 use ptoemu_fuzz::{harness, mutate, tally};
+use std::sync::LazyLock;
 
-fuzz_target!(|data: &[u8]| tally::count(harness::parser(data)));
+/// With this variable set only texts without errors are kept and mutated further.
+static DEEP: LazyLock<bool> = LazyLock::new(|| std::env::var_os("PTOEMU_FUZZ_DEEP").is_some());
+
+fuzz_target!(|data: &[u8]| -> Corpus {
+    let reached = harness::parser(data);
+    tally::count(reached);
+    if reached == harness::Reached::Text && *DEEP { Corpus::Reject } else { Corpus::Keep }
+});
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     if seed.is_multiple_of(32) {

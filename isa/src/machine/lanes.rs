@@ -227,6 +227,11 @@ pub fn run(
             None => Active::Prefix((r..r + k).map(|r| active(p, r).span(p.per_repeat)).sum()),
         };
         let span = act.span(p.per_repeat);
+        if span == 0 {
+            // No lane: the operands may lie anywhere, also outside of UB.
+            r += k;
+            continue;
+        }
         let d = &mut buf_d[..(span * usize::from(dst.1.elem)).min(256 * BATCH)];
         if acc {
             gather(&ub.bytes, (dst.0, &dst.1), r, &act, d);

@@ -176,3 +176,11 @@ fn flags_link_and_leftovers_show() {
     m.leave(&Regs::default().modes(), true);
     assert_eq!(codes(&m), ["synccheck.flag_left"]);
 }
+
+#[test]
+fn without_an_active_lane_operands_may_lie_anywhere() {
+    let mut m = Machine::default();
+    run(&mut m, Op::set_vector_mask, F32, &[0, 0]);
+    run(&mut m, Op::vadd, F32, &[0, 0x40000, 0x60000, 2, 1, 1, 1, 8, 8, 8]);
+    assert!(!m.ub.shadow.is_defined(0, 1));
+}
