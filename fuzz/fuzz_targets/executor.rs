@@ -25,6 +25,4 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     mutate::in_place(data, size, max_size, seed)
 });
 
-fuzz_crossover!(|a: &[u8], b: &[u8], out: &mut [u8], seed: u32| {
-    mutate::cross(a, b, out, seed)
-});
+fuzz_crossover!(|a: &[u8], b: &[u8], out: &mut [u8], seed: u32| { mutate::cross(a, b, out, seed) });

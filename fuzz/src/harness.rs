@@ -28,8 +28,6 @@ pub enum Reached {
     Stopped,
     /// It ran to its end.
     Finished,
-    /// Too large for one execution.
-    Skipped,
 }
 
 /// Statements of one run; enough for loops to come round, little enough for speed.

@@ -3,11 +3,11 @@
 use crate::harness::Reached;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const NAMES: [&str; 5] = ["refused as text", "refused before the run", "stopped", "finished", "skipped"];
+const NAMES: [&str; 4] = ["refused as text", "refused before the run", "stopped", "finished"];
 /// Executions between two lines of the tally.
 const EVERY: u64 = 1 << 17;
 
-static SEEN: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
+static SEEN: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
 /// Counts one execution; now and then a line on standard error says how many got how far.
 pub fn count(reached: Reached) {

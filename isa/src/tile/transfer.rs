@@ -68,7 +68,8 @@ impl Plan {
     /// Calls `f(outer index, first storage row, rows)` for every outer index.
     fn outer(&self, mut f: impl FnMut([u64; 3], u64, u64) -> Done) -> Done {
         let [g0, g1, g2, rows, cols] = self.shape;
-        if rows == 0 || cols == 0 {
+        // Empty in any dimension: the other ones may be of any size.
+        if self.rows() == 0 || cols == 0 {
             return Ok(());
         }
         let mut first = 0;
