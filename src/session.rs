@@ -135,7 +135,12 @@ pub fn prepare(
         limits: Limits { align: req.align, auto_end: auto_end(target, &limits) },
         tiles: req.args.iter().filter_map(tile_shape).collect(),
     };
-    info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)
+    let program =
+        info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)?;
+    match program.foreign(target.family) {
+        Some(d) => Err(Refusal::Program(vec![d])),
+        None => Ok(program),
+    }
 }
 
 /// Parses, lowers and executes a program for the family of a target.

@@ -46,7 +46,7 @@ fn run(body: &str, sink: Option<&mut dyn MicroSink>) -> Result<(Outcome, Vec<f32
         auto_sync: None,
         quirks: Default::default(),
         operand_order: Default::default(),
-        settings: Settings { ub_bytes: UB_BYTES, ..Settings::default() },
+        settings: Settings::of(tile::Family::A5),
         limits: tile::Limits::of(tile::Family::A5),
         max_steps: Some(10_000),
         progress: None,
@@ -258,4 +258,40 @@ fn a_barrier_carries_order_through_memory() {
             "pto.vsts %t, %ub[%c0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>",
         );
     assert!(hazards(&chain).is_empty());
+}
+
+/// A vecscope is one record; its loop stays a loop with affine addresses and a carried register.
+#[test]
+fn a_vecscope_is_recorded_with_its_loop() {
+    use ptoemu_core::stream::{Kind as Record, Pipe};
+    use ptoemu_core::time::vf::{Node, UB};
+    let (out, _) = run(SUM, None).unwrap();
+    let stream = &out.blocks[0].stream;
+    let kinds: Vec<(Record, Pipe)> = stream.records.iter().map(|r| (r.kind, r.pipe)).collect();
+    let transfers = kinds.iter().filter(|k| k.0 == Record::Dma).count();
+    assert_eq!(transfers, 2, "{kinds:?}");
+    let scopes: Vec<_> = stream.records.iter().filter(|r| r.kind == Record::Function).collect();
+    assert_eq!(scopes.len(), 1);
+    let p = stream.functions.get(scopes[0].link).unwrap();
+    let loops: Vec<_> = p
+        .body
+        .iter()
+        .filter_map(|n| match n {
+            Node::Loop(l) => Some(l),
+            Node::Inst(_) => None,
+        })
+        .collect();
+    assert_eq!(loops.len(), 1, "{p:?}");
+    assert_eq!((loops.len(), loops[0].trips, loops[0].body.len()), (1, 4, 2));
+    let insts: Vec<_> = loops[0]
+        .body
+        .iter()
+        .filter_map(|n| match n {
+            Node::Inst(i) => Some(&p.insts[*i as usize]),
+            Node::Loop(_) => None,
+        })
+        .collect();
+    let access = insts[0].access.as_ref().unwrap();
+    assert_eq!((access.region, access.base, access.deltas[0], access.bytes), (UB, 0, 256, 256));
+    assert_eq!(insts[1].dst[0], insts[1].src[0], "the sum is one register");
 }

@@ -9,6 +9,7 @@ mod engine;
 pub mod form;
 pub mod mode;
 pub mod order;
+pub mod record;
 pub mod reg;
 pub mod sem;
 mod sink;

@@ -1,6 +1,7 @@
 //! Lowered statements of 950 programs: micro-ops and transfers.
 
 use super::program::{Num, Slot};
+use crate::a5::record::ScopeRecorder;
 use crate::a5::{Core, Kind, MicroSink, Outs, Step};
 use ptoemu_core::dtype::DType;
 use smallvec::SmallVec;
@@ -104,11 +105,25 @@ pub enum LoopReg {
 pub(super) struct State<'p> {
     pub core: Core,
     pub sink: Option<&'p mut dyn MicroSink>,
+    /// Builds what the timing model takes of a vecscope, on targets that have them.
+    pub recorder: Option<ScopeRecorder>,
     pub in_scope: bool,
     pub outs: Box<Outs>,
     /// Counts and strides of loops 1 and 2: [size, source stride, destination stride], in and out.
     pub loops: [[[i64; 3]; 2]; 2],
     pub pad: u64,
+}
+
+impl State<'_> {
+    /// Everybody who listens to the vecscope.
+    pub fn listeners(&mut self) -> impl Iterator<Item = &mut dyn MicroSink> {
+        let own = self.recorder.as_mut().map(|r| r as &mut dyn MicroSink);
+        let given = match &mut self.sink {
+            Some(s) => Some(&mut **s as &mut dyn MicroSink),
+            None => None,
+        };
+        own.into_iter().chain(given)
+    }
 }
 
 impl Default for State<'_> {
@@ -117,6 +132,7 @@ impl Default for State<'_> {
         State {
             core: Core::default(),
             sink: None,
+            recorder: None,
             in_scope: false,
             outs: Box::default(),
             loops: [one; 2],

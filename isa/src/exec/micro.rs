@@ -5,10 +5,13 @@ use super::frame::{Flow, Frame, bits_of, get, kind, refuse, set};
 use super::program::{Code, Num, Slot, Stmt};
 use super::run::Exec;
 use super::value::{Ptr, Value};
+use crate::a5::record::ScopeRecorder;
 use crate::a5::{Args, Executed, Form, Kind, LoopEntry, RegId, VReg};
 use crate::machine::Stop;
+use crate::tile::Family;
 use ptoemu_core::access::Space;
 use ptoemu_core::check::Finding;
+use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::mask::Mask;
 use ptoemu_core::stream::{NONE, OpId};
 use smallvec::SmallVec;
@@ -25,14 +28,15 @@ impl Exec<'_> {
         self.a5.in_scope = true;
         self.a5.core.enter_scope();
         let span = self.span();
-        if let Some(s) = &mut self.a5.sink {
-            s.enter_scope(span);
-        }
+        let timed = self.options.settings.family == Family::A5;
+        self.a5.recorder = timed.then(ScopeRecorder::default);
+        let site = self.machine.log.site;
+        self.a5.listeners().for_each(|s| s.enter_scope(span));
         let flow = self.block(frame, body)?;
-        if let Some(s) = &mut self.a5.sink {
-            s.leave_scope();
-        }
+        self.a5.listeners().for_each(|s| s.leave_scope());
         self.a5.in_scope = false;
+        self.machine.at(site, NONE);
+        self.launch();
         self.poison(frame);
         self.a5.core.leave_scope();
         self.remarks(OpId(A5_OPS));
@@ -40,6 +44,19 @@ impl Exec<'_> {
             Flow::Yield(_) => Flow::Next,
             other => other,
         })
+    }
+
+    /// Records the vecscope as one vector function.
+    fn launch(&mut self) {
+        let Some(mut recorder) = self.a5.recorder.take() else { return };
+        match recorder.take() {
+            Some((program, dtype)) => drop(self.machine.log.push_function(program, dtype)),
+            None => {
+                let text = "a vecscope of more than a million different instructions is not timed";
+                let d = Diagnostic::new("note.vf", Level::Warning, text);
+                self.notes.push(d.at(&self.program.source, self.span(), ""));
+            }
+        }
     }
 
     fn poison(&mut self, frame: &mut Frame) {
@@ -58,7 +75,7 @@ impl Exec<'_> {
         let a5 = &mut self.a5;
         a5.core.ctrl = self.machine.regs.ctrl;
         a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
-        if self.a5.sink.is_some() {
+        if self.a5.sink.is_some() || self.a5.recorder.is_some() {
             let masks = s.step.op.form().masks();
             let mask = masks.checked_sub(1).and_then(|i| args.m.get(i)).copied();
             self.show(s, &args.p[..s.p.len().min(args.p.len())], mask);
@@ -125,7 +142,9 @@ impl Exec<'_> {
     /// Tells the listener what was executed.
     fn show(&mut self, s: &MicroStmt, addresses: &[u64], mask: Option<Mask>) {
         let span = self.span();
-        let Some(sink) = &mut self.a5.sink else { return };
+        if !self.a5.in_scope {
+            return;
+        }
         let reg = |kind: Kind| move |id: &Slot| RegId { kind, id: *id };
         let mut reads: SmallVec<[RegId; 8]> = s.v.iter().map(reg(Kind::V)).collect();
         reads.extend(s.m.iter().map(reg(Kind::M)));
@@ -137,20 +156,25 @@ impl Exec<'_> {
         }));
         let writes: SmallVec<[RegId; 4]> =
             s.results.iter().map(|(kind, id)| RegId { kind: *kind, id: *id }).collect();
-        sink.micro(&Executed {
+        let touched = std::mem::take(&mut self.a5.core.touched);
+        let executed = Executed {
             step: &s.step,
             stmt: s.id,
             span,
             reads: &reads,
             writes: &writes,
             addresses,
-            touched: &self.a5.core.touched,
+            touched: &touched,
             mask,
-        });
+        };
+        self.a5.listeners().for_each(|l| l.micro(&executed));
+        self.a5.core.touched = touched;
     }
 
     pub(super) fn enter_loop(&mut self, code: &Code, (lo, hi, step): (i64, i64, i64)) {
-        let (true, Some(sink)) = (self.a5.in_scope, &mut self.a5.sink) else { return };
+        if !self.a5.in_scope {
+            return;
+        }
         let Code::For { iv, carried, results, body, .. } = code else { return };
         let yields = match body.last().map(|s| &s.code) {
             Some(Code::Yield(slots)) => slots.as_slice(),
@@ -158,25 +182,20 @@ impl Exec<'_> {
         };
         let span = i128::from(hi) - i128::from(lo);
         let trips = if span > 0 { (span - 1) / i128::from(step.max(1)) + 1 } else { 0 };
-        sink.enter_loop(&LoopEntry {
-            iv: *iv,
-            trips: trips as u64,
-            range: (lo, step),
-            carried,
-            yields,
-            results,
-        });
+        let entry =
+            LoopEntry { iv: *iv, trips: trips as u64, range: (lo, step), carried, yields, results };
+        self.a5.listeners().for_each(|s| s.enter_loop(&entry));
     }
 
     pub(super) fn round(&mut self, iv: i64) {
-        if let (true, Some(sink)) = (self.a5.in_scope, &mut self.a5.sink) {
-            sink.round(iv);
+        if self.a5.in_scope {
+            self.a5.listeners().for_each(|s| s.round(iv));
         }
     }
 
     pub(super) fn leave_loop(&mut self) {
-        if let (true, Some(sink)) = (self.a5.in_scope, &mut self.a5.sink) {
-            sink.leave_loop();
+        if self.a5.in_scope {
+            self.a5.listeners().for_each(|s| s.leave_loop());
         }
     }
 

@@ -5,6 +5,7 @@ mod a5;
 mod arith;
 mod auto_sync;
 mod bind;
+mod foreign;
 mod frame;
 mod lower;
 mod memory;

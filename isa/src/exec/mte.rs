@@ -6,10 +6,12 @@ use super::program::Num;
 use super::run::Exec;
 use super::value::{Ptr, Value};
 use crate::machine::Stop;
-use ptoemu_core::access::Space;
+use crate::table::Op;
+use crate::tile::Family;
+use ptoemu_core::access::{Role, Space, Walk};
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::{Diagnostic, Level};
-use ptoemu_core::stream::{NONE, OpId};
+use ptoemu_core::stream::{NONE, OpId, Pipe};
 
 type Done = Result<(), Stop>;
 
@@ -86,7 +88,31 @@ impl Exec<'_> {
             *d = (d.0, step(d.1), step(d.2));
         }
         let fill = self.fill(frame, s)?;
+        self.record_transfer(s, src, dst, len, &dims);
         self.bursts(s, src, dst, len, &dims, fill.as_ref())
+    }
+
+    /// One record for all bursts; its walk has the strides of the innermost ones. Copies inside UB
+    /// are not timed.
+    fn record_transfer(&mut self, s: &MoveStmt, src: Ptr, dst: Ptr, len: u64, dims: &[Dim]) {
+        let (op, pipe) = match s.way {
+            Way::In => (Op::copy_gm_to_ubuf_align_b32, Pipe::Mte2),
+            Way::Out => (Op::copy_ubuf_to_gm_align_b32, Pipe::Mte3),
+            Way::Within => return,
+        };
+        if self.options.settings.family != Family::A5 {
+            return;
+        }
+        let total = dims.iter().fold(1u64, |n, d| n.saturating_mul(d.0));
+        let bursts = u32::try_from(total).unwrap_or(u32::MAX);
+        let (a, b) = dims.first().map_or((0, 0), |d| (d.1, d.2));
+        let walk = |p: Ptr, role, rep| {
+            let unit = len as u32;
+            (p.addr, Walk { space: p.space, role, elem: 0, blocks: 1, unit, blk: 0, rep })
+        };
+        let sides = [walk(dst, Role::Write, b), walk(src, Role::Read, a)];
+        let id = crate::a5::catalogue::shared(op);
+        self.machine.log.push_transfer(id, s.elem, pipe, sides, bursts);
     }
 
     fn dim(&self, frame: &Frame, [n, a, b]: [Num; 3]) -> Result<Dim, Stop> {
