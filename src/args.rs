@@ -88,7 +88,7 @@ fn fill(what: &str, t: DType, dims: &[u64]) -> Result<Vec<u8>> {
         "zeros" => {}
         "rand" => {
             let mut parts = inner.split(',').map(str::trim);
-            let seed = number(parts.next().unwrap_or("0"))? as u64;
+            let seed = number(parts.next().filter(|s| !s.is_empty()).unwrap_or("0"))? as u64;
             let dist = match parts.next() {
                 Some(d) => d.parse::<Dist>().map_err(|e| anyhow!("{e}"))?,
                 None if t.is_float() => Dist::Unit,

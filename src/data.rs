@@ -27,6 +27,9 @@ pub fn read(path: &Path) -> Result<Array> {
 }
 
 fn read_npy(bytes: &[u8]) -> Result<Array> {
+    if header_elements(bytes).is_none() {
+        bail!("its shape has more elements than 64 bits count");
+    }
     let mut reader = Cursor::new(bytes);
     let header = npyz::NpyHeader::from_reader(&mut reader).context("bad header")?;
     let descr = header.dtype().descr();
@@ -39,9 +42,22 @@ fn read_npy(bytes: &[u8]) -> Result<Array> {
     reader.read_to_end(&mut data)?;
     let want = header.shape().iter().try_fold(dtype.size() as u64, |n, d| n.checked_mul(*d));
     if want != Some(data.len() as u64) {
-        bail!("the header promises {want:?} bytes, the file holds {}", data.len());
+        let want = want.map_or("2^64 or more".to_string(), |n| n.to_string());
+        bail!("the header promises {want} bytes, the file holds {}", data.len());
     }
     Ok(Array { bytes: data, shape: Some((dtype, header.shape().to_vec())) })
+}
+
+/// Elements of the shape a `.npy` header names, `None` if they are too many to count: npyz multiplies
+/// the sizes unchecked. 1 where the text has no shape; npyz says what is wrong with it.
+fn header_elements(bytes: &[u8]) -> Option<u64> {
+    // The longest header that matters here: magic, length, and a shape of 32 dimensions.
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+    let Some((_, rest)) = head.split_once("'shape'") else { return Some(1) };
+    let Some((_, rest)) = rest.split_once('(') else { return Some(1) };
+    let (sizes, _) = rest.split_once(')').unwrap_or((rest, ""));
+    let mut sizes = sizes.split(',').filter_map(|d| d.trim().parse::<u64>().ok());
+    sizes.try_fold(1u64, |n, d| n.checked_mul(d))
 }
 
 fn dtype_of(descr: &str) -> Option<DType> {
@@ -183,6 +199,17 @@ mod tests {
         assert!(read_npy(&file[..file.len() - 4]).is_err());
         assert!(read_npy(b"\x93NUMPY\x01").is_err());
         assert!(read_npy(b"").is_err());
+        let short = read_npy(&file[..file.len() - 4]).unwrap_err().to_string();
+        assert_eq!(short, "the header promises 24 bytes, the file holds 20");
+    }
+
+    #[test]
+    fn a_shape_beyond_64_bits_is_an_error() {
+        let dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }";
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend(118u16.to_le_bytes());
+        file.extend(format!("{dict:<117}\n").bytes());
+        assert!(read_npy(&file).unwrap_err().to_string().contains("64 bits"));
     }
 
     #[test]

@@ -34,10 +34,11 @@ pub struct Bad {
     pub want: String,
 }
 
-/// Compares the first elements of `got` with all of `want`: `|got - want| <= eps + eps * |want|`,
-/// NaN equal to NaN.
+/// Compares all of `got` with all of `want`: `|got - want| <= eps + eps * |want|`, NaN equal to NaN.
+/// An element that only one of them has is not close.
 pub fn compare(name: &str, dtype: DType, got: &[u8], want: &[u8], eps: f64) -> Comparison {
-    let count = want.len() / dtype.size();
+    let both = got.len().min(want.len()) / dtype.size();
+    let count = got.len().max(want.len()) / dtype.size();
     let mut out = Comparison {
         name: name.to_string(),
         pass: true,
@@ -49,9 +50,9 @@ pub fn compare(name: &str, dtype: DType, got: &[u8], want: &[u8], eps: f64) -> C
     };
     for i in 0..count {
         let (g, w) = (number(dtype, got, i), number(dtype, want, i));
-        let there = (i + 1) * dtype.size() <= got.len();
+        let there = i < both;
         let diff = (g - w).abs();
-        if diff.is_finite() {
+        if there && diff.is_finite() {
             out.max_abs = out.max_abs.max(diff);
             out.max_rel = out.max_rel.max(if w == 0.0 { 0.0 } else { diff / w.abs() });
         }
@@ -88,5 +89,9 @@ mod tests {
         assert_eq!((c.pass, c.wrong, c.first_bad.as_ref().map(|b| b.index)), (false, 2, Some(1)));
         let c = compare("y", DType::F32, &bytes(&[1.0]), &want, 1e-4);
         assert_eq!((c.pass, c.wrong), (false, 3), "missing elements are wrong");
+        let c = compare("y", DType::F32, &want, &bytes(&[1.0]), 1e-4);
+        assert_eq!((c.pass, c.wrong, c.count), (false, 3, 4), "so are elements nobody expects");
+        assert_eq!(c.first_bad.map(|b| (b.index, b.want)), Some((1, "?".into())));
+        assert!(!compare("y", DType::F32, &want, &[], 1e-4).pass, "an empty array expects nothing");
     }
 }

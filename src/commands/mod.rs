@@ -17,8 +17,9 @@ use crate::render::render;
 use crate::session::Refusal;
 use clap::{Args, Parser, Subcommand};
 use ptoemu_core::diag::Diagnostic;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Values, cycles and checks for programs of the Ascend NPU vector core.
 ///
@@ -100,10 +101,20 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Data on stdout; a closed pipe ends the program quietly.
+/// Data on stdout. A reader that has left, as `head` does, changes neither the status nor the files
+/// still to be written; data lost for any other reason are an error.
 pub(crate) fn print(text: &str) {
-    if writeln!(std::io::stdout().lock(), "{text}").is_err() {
-        std::process::exit(0);
+    static LEFT: AtomicBool = AtomicBool::new(false);
+    if LEFT.load(Ordering::Relaxed) {
+        return;
+    }
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Ok(()) => {}
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => LEFT.store(true, Ordering::Relaxed),
+        Err(e) => {
+            say(&format!("error: cannot write to stdout: {e}"));
+            std::process::exit(2);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use ptoemu_core::diag::Level;
 use ptoemu_core::target::Target;
 use ptoemu_isa::tile::{OperandOrder, Quirks};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Options of every command that runs a program.
@@ -167,7 +168,12 @@ impl ProgramArgs {
 
     /// Values of `--arg`.
     pub(crate) fn given(&self) -> Result<Vec<Given>, Refusal> {
-        self.args.iter().map(|a| args::arg(a).map_err(Refusal::Usage)).collect()
+        let all: Vec<Given> = self.args.iter().map(|a| args::arg(a)).collect::<Result<_, _>>()?;
+        let mut names = BTreeSet::new();
+        match all.iter().find(|g| !names.insert(&g.binding.name)) {
+            Some(g) => Err(anyhow!("--arg {} is given twice", g.binding.name).into()),
+            None => Ok(all),
+        }
     }
 
     /// Are findings of this code wanted?

@@ -86,6 +86,9 @@ fn arrays_that_do_not_fit_are_refused() {
     refused(&run("x=zeros:i32[64x128]".into()), "elements of i32", &dir);
     refused(&run("x=1.0:f32".into()), "a scalar was given", &dir);
     refused(&run("q=1.0:f32".into()), "no argument `q`", &dir);
+    let twice = strings(&["run", "examples/softmax.pto", "--arg", "x=rand:f32[64x128]"]);
+    let twice = [twice.clone(), twice[2..].to_vec()].concat();
+    refused(&twice, "--arg x is given twice", &dir);
     let golden = |g: String| {
         let mut all = strings(&["run"]);
         all.extend(strings(&SOFTMAX));
@@ -96,6 +99,38 @@ fn arrays_that_do_not_fit_are_refused() {
     refused(&golden(format!("y={}", at("odd.bin"))), "7 bytes", &dir);
     refused(&golden(format!("y={}", at("none.npy"))), "cannot read", &dir);
     refused(&golden("q=examples/data/softmax_y.npy".into()), "no buffer `q`", &dir);
+}
+
+/// A golden file of another size expects something else, however well its part fits.
+#[test]
+fn a_golden_file_covers_the_whole_buffer() {
+    let dir = scratch();
+    let y = fs::read("examples/data/softmax_y.npy").unwrap();
+    for (name, len) in [("half.bin", 16384), ("empty.bin", 0)] {
+        fs::write(dir.join(name), &y[y.len() - 32768..][..len]).unwrap();
+        let golden = format!("y={}", dir.join(name).display());
+        let out = softmax(&["--golden".to_string(), golden], 1);
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(text.contains("of 8192 elements differ"), "{text}");
+    }
+}
+
+/// `ptoemu ... | head -1`: the reader leaves, the status stays.
+#[test]
+fn a_closed_pipe_changes_no_status() {
+    let line = "run examples/softmax.pto --arg x=@examples/data/softmax_x.npy \
+                --golden y=examples/data/rmsnorm_y.npy";
+    for more in ["", " --json -"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ptoemu"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(line.split_whitespace().chain(more.split_whitespace()))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        drop(child.stdout.take());
+        assert_eq!(child.wait().expect("it ends").code(), Some(1), "{more}");
+    }
 }
 
 /// bf16 travels as uint16 in `.npy`.

@@ -244,7 +244,10 @@ impl Checker<'_> {
         };
         let text =
             format!("one {what} of {role} `{name}` is {bytes} bytes, not whole 32-byte blocks");
-        refuse("legality.alignment", text, format!("pad the {what} to a multiple of 32 bytes"))
+        // The usual case: a column of values written as a row-major tile.
+        let column = t.layout == Layout::RowMajor && t.cols == 1;
+        let or = if column { ", or make it a column: blayout=col_major" } else { "" };
+        refuse("legality.alignment", text, format!("pad the {what} to a multiple of 32 bytes{or}"))
     }
 
     /// Row-major, where the operation needs it.
