@@ -8,6 +8,7 @@ use ptoemu_core::dtype::DType;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::{Timeline, time};
 use ptoemu_isa::exec::{self, Limits, LowerOptions, Outcome, Program};
+use ptoemu_isa::hazards;
 use ptoemu_isa::machine::Settings;
 use ptoemu_isa::tile::{Family, Layout, Loc, OperandOrder, Quirks, Tile};
 use std::path::Path;
@@ -59,6 +60,8 @@ pub struct Request {
     pub align: u64,
     /// Statements after which a run is given up.
     pub max_steps: Option<u64>,
+    /// Look for accesses that nothing orders.
+    pub races: bool,
 }
 
 impl Default for Request {
@@ -73,6 +76,7 @@ impl Default for Request {
             poison: Settings::default().poison,
             align: 512,
             max_steps: None,
+            races: true,
         }
     }
 }
@@ -171,6 +175,12 @@ pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refu
     let mut outcome = info_span!("execute")
         .in_scope(|| exec::run(&program, &options))
         .map_err(Refusal::Program)?;
+    if req.races {
+        let _span = info_span!("racecheck").entered();
+        for (core, b) in (0u32..).zip(&mut outcome.blocks) {
+            b.findings.extend(hazards::check(&b.stream, core, false));
+        }
+    }
     outcome.notes.extend(foreign_arch(&program, target));
     Ok(Ran { program, outcome })
 }

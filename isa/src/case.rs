@@ -5,6 +5,7 @@ mod text;
 
 pub use text::to_pto;
 
+use crate::hazards;
 use crate::machine::{Backend, Machine, Settings, Stop};
 use crate::tile::{
     self, Call, Family, Layout, Limits, Loc, Mem, OperandOrder, Quirks, Scalar, Tile, TileOp, Tmp,
@@ -278,11 +279,13 @@ pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> R
     }
     m.leave(&entry, true);
     let after = m.ub.bytes.as_slice();
+    let mut findings = m.findings.items().to_vec();
+    findings.extend(hazards::check(&m.log.stream, 0, false));
     Ok(Trial {
         mismatch: compare(call, &before, after, &want),
         stray: stray(call, limits, &before, after),
         notes,
-        findings: m.findings.items().to_vec(),
+        findings,
         stream: m.log.stream,
     })
 }

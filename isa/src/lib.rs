@@ -6,6 +6,7 @@ pub mod a5;
 pub mod case;
 pub mod exec;
 pub mod families;
+pub mod hazards;
 pub mod instr;
 pub mod machine;
 pub mod table;

@@ -163,6 +163,7 @@ impl ProgramArgs {
             poison: self.poison,
             align: self.align,
             max_steps: None,
+            races: self.wants("racecheck."),
         })
     }
 

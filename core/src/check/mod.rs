@@ -5,6 +5,7 @@
 pub mod alias;
 pub mod bounds;
 pub mod params;
+pub mod race;
 pub mod state;
 pub mod uninit;
 
@@ -48,12 +49,36 @@ pub struct Finding {
     pub site: SiteId,
     /// How often it was met at this site.
     pub count: u32,
+    /// What the two ends do, for findings about an order.
+    pub ends: Option<Box<Ends>>,
+}
+
+/// The two ends of a missing order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// What happens at [`Finding::record`], `PIPE_V Read`.
+    pub here: String,
+    /// What happens at [`Finding::other`].
+    pub there: String,
+    /// The lines to insert before the record.
+    pub fix: String,
+    /// Both ends lie in the microcode of this one tile operation.
+    pub within: Option<&'static str>,
 }
 
 impl Finding {
     /// A finding without bytes.
     pub fn new(diag: Diagnostic, record: u32, site: SiteId) -> Self {
-        Finding { diag, record, other: None, space: Space::Ub, bytes: (0, 0), site, count: 1 }
+        Finding {
+            diag,
+            record,
+            other: None,
+            space: Space::Ub,
+            bytes: (0, 0),
+            site,
+            count: 1,
+            ends: None,
+        }
     }
 
     /// The same about bytes `start..end` of `space`.
@@ -71,17 +96,29 @@ impl Finding {
     /// The diagnostic with its places; `files` is indexed by [`crate::stream::Site::file`].
     pub fn render(&self, stream: &Stream, files: &[Arc<SourceFile>]) -> Diagnostic {
         let mut diag = self.diag.clone();
-        diag.labels.extend(label(stream, files, self.site, ""));
+        let here = self.ends.as_ref().map_or("", |e| e.here.as_str());
+        diag.labels.extend(label(stream, files, self.site, here));
         let site = self.other.and_then(|r| stream.records.get(r as usize)).map(|r| r.site);
         if let Some(site) = site.filter(|s| *s != self.site) {
-            let text = match self.diag.code.split('.').next() {
-                Some("initcheck" | "memcheck") => "last written here",
+            let text = match (&self.ends, self.diag.code.split('.').next()) {
+                (Some(ends), _) => ends.there.as_str(),
+                (None, Some("initcheck" | "memcheck")) => "last written here",
                 _ => "the other end",
             };
             diag.labels.extend(label(stream, files, site, text));
         }
         if self.count > 1 {
             diag.notes.push(format!("met {} times at this place", self.count));
+        }
+        if let Some(e) = &self.ends {
+            let line = diag.labels.first().map(|l| l.file.line_col(l.span.start as usize).0);
+            diag.help = Some(match (e.within, line) {
+                (Some(op), _) => {
+                    format!("in the microcode of {op}, before record {}: {}", self.record, e.fix)
+                }
+                (None, Some(line)) => format!("insert before line {line}: {}", e.fix),
+                (None, None) => format!("insert before record {}: {}", self.record, e.fix),
+            });
         }
         diag
     }

@@ -6,9 +6,9 @@ use super::program::*;
 use crate::a5::MicroSink;
 use crate::instr::Instr;
 use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
-use crate::table::Op;
+use crate::table::{Form, Op};
 use crate::tile::{OperandOrder, Quirks, Tile};
-use ptoemu_core::access::Role;
+use ptoemu_core::access::{Role, Space};
 use ptoemu_core::check::{Finding, Owner};
 use ptoemu_core::diag::{Diagnostic, Span};
 use ptoemu_core::dtype::DType;
@@ -347,10 +347,22 @@ impl<'p> Exec<'p> {
         self.machine.issue(instr).map(drop)
     }
 
-    /// Ranges an instruction touches: from the first to the last byte of every operand.
+    /// Ranges an instruction touches: from the first to the last byte of every operand, and a range
+    /// beyond UB for CMPMASK.
     fn touches(&self, instr: &Instr) -> Vec<Touch> {
         let p = plan(instr, &self.machine.regs);
-        let mut out = Vec::new();
+        let ub = self.options.settings.ub_bytes;
+        let range = |start, end, write| Touch { space: Space::Ub, start, end, write };
+        let mut out: Vec<Touch> = match instr.op.form() {
+            Form::CmpReg | Form::SetCmpMask => vec![range(ub, ub + 16, true)],
+            // Its mode may read bits from anywhere in UB.
+            Form::Sel => vec![range(0, ub + 16, false)],
+            // What reduced last also wrote its result to UB.
+            _ if matches!(instr.op, Op::get_acc_val | Op::get_max_min_cnt) => {
+                vec![range(0, ub, false)]
+            }
+            _ => Vec::new(),
+        };
         for n in 0..3 {
             let Some((base, walk)) = p.operand(n) else { continue };
             let Some((start, end)) = walk.extent(base, u64::from(p.repeats)) else { continue };

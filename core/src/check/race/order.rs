@@ -1,0 +1,92 @@
+//! Which records are complete before which: one vector clock per pipe.
+
+use crate::stream::{Flag, Kind, NONE, Pipe, Record};
+use rustc_hash::FxHashMap;
+
+/// Pipes that issue records.
+pub(super) const PIPES: usize = 7;
+
+const S: usize = Pipe::S as usize;
+
+/// Per pipe: its records numbered below this are complete.
+pub(super) type Clock = [u32; PIPES];
+
+/// The order established so far, in program order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    /// What is complete before the next record of each pipe starts.
+    done: [Clock; PIPES],
+    /// What each pending set has seen complete.
+    sets: FxHashMap<u32, Clock>,
+    /// Event ids set and not waited for, one bit each.
+    pending: [[u8; PIPES]; PIPES],
+}
+
+fn join(to: &mut Clock, from: &Clock) {
+    for (a, b) in to.iter_mut().zip(from) {
+        *a = (*a).max(*b);
+    }
+}
+
+impl Order {
+    /// What is complete before the next record of `pipe`.
+    ///
+    /// S hands the records to the pipes in order, so what it has waited for is complete for them.
+    pub fn before(&self, pipe: usize) -> Clock {
+        let mut clock = self.done[pipe];
+        join(&mut clock, &self.done[S]);
+        clock
+    }
+
+    /// Follows the synchronisation of record `i`.
+    pub fn step(&mut self, i: u32, r: &Record) {
+        match (r.kind, r.flag()) {
+            (Kind::Barrier, _) if r.pipe == Pipe::All => self.done = [[i; PIPES]; PIPES],
+            (Kind::Barrier, _) => self.barrier(i, r.pipe as usize),
+            (Kind::SetFlag, Some(f)) if named(f) => {
+                let clock = self.fired(i, f.src as usize);
+                self.sets.insert(i, clock);
+                self.pending[f.src as usize][f.dst as usize] |= bit(f.id);
+            }
+            (Kind::WaitFlag, Some(f)) if named(f) && r.link != NONE => {
+                if let Some(clock) = self.sets.remove(&r.link) {
+                    join(&mut self.done[f.dst as usize], &clock);
+                }
+                self.pending[f.src as usize][f.dst as usize] &= !bit(f.id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything of `pipe` before record `i` is complete before what follows on it.
+    pub fn barrier(&mut self, i: u32, pipe: usize) {
+        self.done[pipe][pipe] = i;
+    }
+
+    /// A set before record `i`, waited for at once.
+    pub fn flag(&mut self, i: u32, src: usize, dst: usize) {
+        let clock = self.fired(i, src);
+        join(&mut self.done[dst], &clock);
+    }
+
+    /// A flag fires when everything before it on its pipe is complete.
+    fn fired(&self, i: u32, src: usize) -> Clock {
+        let mut clock = self.before(src);
+        clock[src] = i;
+        clock
+    }
+
+    /// An event id of the pair that is not in use now.
+    pub fn free_id(&self, src: usize, dst: usize) -> Option<u32> {
+        let free = self.pending[src][dst].trailing_ones();
+        (free < 8).then_some(free)
+    }
+}
+
+fn named(f: Flag) -> bool {
+    (f.src as usize) < PIPES && (f.dst as usize) < PIPES
+}
+
+fn bit(id: u8) -> u8 {
+    1u8.checked_shl(u32::from(id)).unwrap_or(0)
+}

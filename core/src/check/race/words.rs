@@ -1,0 +1,116 @@
+//! What a hazard says: both ends, the bytes, why nothing orders them, the line that does.
+
+use super::{Check, Hazard, Pair, Place, REGISTERS};
+use crate::access::Space;
+use crate::check::{Ends, Finding};
+use crate::diag::Diagnostic;
+use crate::stream::{Group, Kind, Pipe, Record, Stream};
+
+/// Records looked at for an explanation; further ones are not worth the time.
+const LOOK: u32 = 10_000;
+
+/// The finding of a pair.
+pub(super) fn finding(check: &Check, pair: &Pair, first: &Record, second: &Record) -> Finding {
+    let (code, kind, [then, now]) = match pair.kind {
+        Hazard::Raw => ("racecheck.raw", "RAW", ["Write", "Read"]),
+        Hazard::Waw => ("racecheck.waw", "WAW", ["Write", "Write"]),
+        Hazard::War => ("racecheck.war", "WAR", ["Read", "Write"]),
+    };
+    let (memory, at) = match pair.place {
+        Place::Bytes(Space::Ub, a, b) => ("UB", format!("UB {a:#x}..{b:#x}")),
+        Place::Bytes(Space::Gm, a, b) => ("GM", format!("GM {a:#x}..{b:#x}")),
+        Place::Register(n) => (REGISTERS[n], REGISTERS[n].to_string()),
+    };
+    let (from, to) = (Pipe::ALL[pair.from].name(), Pipe::ALL[pair.to].name());
+    let core = check.options.core;
+    let message = format!("Potential {kind} hazard detected at core{core} in {memory}");
+    let end = |pipe: &str, what: &str, r: &Record, i: u32| {
+        format!("{pipe} {what} at {at} by {}, record {i}", name(check, r))
+    };
+    let diag = Diagnostic::new(code, pair.level, message)
+        .note(end(from, then, first, pair.first))
+        .note(end(to, now, second, pair.second))
+        .note(why(check.stream, pair));
+    let within = (first.group == second.group).then(|| group(check.stream, second)).flatten();
+    let ends = Ends {
+        here: format!("{to} {now}"),
+        there: format!("{from} {then}"),
+        fix: fix(check, pair),
+        within: within.map(|g| g.name),
+    };
+    let finding = Finding::new(diag, pair.second, second.site).other(Some(pair.first));
+    let finding = match pair.place {
+        Place::Bytes(space, a, b) => finding.bytes(space, a, b),
+        Place::Register(_) => finding,
+    };
+    Finding { ends: Some(Box::new(ends)), ..finding }
+}
+
+fn group<'s>(stream: &'s Stream, r: &Record) -> Option<&'s Group> {
+    stream.groups.get(r.group as usize)
+}
+
+/// `vadd.f32 of tadd`.
+fn name(check: &Check, r: &Record) -> String {
+    let mnemonic = check.options.catalogue.get(r.op).map_or("?", |e| e.mnemonic);
+    match group(check.stream, r) {
+        Some(g) => format!("{mnemonic}.{} of {}", r.dtype, g.name),
+        None => format!("{mnemonic}.{}", r.dtype),
+    }
+}
+
+/// The lines that order the second access after the first.
+fn fix(check: &Check, pair: &Pair) -> String {
+    let (from, to) = (Pipe::ALL[pair.from].name(), Pipe::ALL[pair.to].name());
+    if pair.from == pair.to {
+        return format!("pto.pipe_barrier \"{to}\"");
+    }
+    let Some(id) = check.order.free_id(pair.from, pair.to) else {
+        return format!("pto.pipe_barrier \"PIPE_ALL\" (all flags from {from} to {to} are in use)");
+    };
+    let flag = format!("[\"{from}\", \"{to}\", \"EVENT_ID{id}\"]");
+    format!("pto.set_flag{flag} and pto.wait_flag{flag}")
+}
+
+/// Why nothing orders them: what stands between, and what it does not do.
+fn why(stream: &Stream, pair: &Pair) -> String {
+    let (from, to) = (Pipe::ALL[pair.from], Pipe::ALL[pair.to]);
+    let start = pair.first.saturating_add(1).max(pair.second.saturating_sub(LOOK));
+    let between = (start..pair.second)
+        .filter_map(|i| Some((i, stream.records.get(i as usize)?)))
+        .filter_map(|(i, r)| Some((i, r, r.flag()?)));
+    if from == to {
+        let from = from.name();
+        return format!("no pipe_barrier of {from} stands between them; {from} may overlap them");
+    }
+    let (from, to) = (from.name(), to.name());
+    let (mut early, mut unwaited, mut swapped) = (None, None, None);
+    for (i, r, flag) in between {
+        let pipes = (flag.src.name(), flag.dst.name());
+        match r.kind {
+            Kind::WaitFlag if pipes == (from, to) => early = Some(r.link),
+            Kind::SetFlag if pipes == (from, to) => unwaited = Some(i),
+            Kind::WaitFlag if pipes == (to, from) => swapped = Some(i),
+            _ => {}
+        }
+    }
+    if let Some(i) = swapped {
+        return format!(
+            "only a flag of the other direction, from {to} to {from}, stands between them \
+             (record {i} waits for it)"
+        );
+    }
+    if let Some(i) = unwaited {
+        return format!(
+            "record {i} sets a flag from {from} to {to}, but nothing waits for it before the second"
+        );
+    }
+    match early {
+        Some(i) => format!(
+            "the flag from {from} to {to} waited for between them was set before the first (record {i})"
+        ),
+        None => format!(
+            "no flag from {from} to {to} is set after the first and waited for before the second"
+        ),
+    }
+}
