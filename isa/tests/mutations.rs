@@ -1,10 +1,12 @@
-//! Leaving one barrier or flag out of microcode is noticed by the ordering look of the tests.
+//! Leaving one barrier or flag out of microcode is noticed by the ordering look of the tests and by
+//! racecheck, and by neither where it orders nothing.
 
 mod common;
 
 use common::{order, place, tile};
 use ptoemu_core::dtype::DType::{F32, I32};
 use ptoemu_core::state::WRITER_NONE;
+use ptoemu_isa::hazards;
 use ptoemu_isa::instr::Instr;
 use ptoemu_isa::machine::{Backend, Lister, Machine};
 use ptoemu_isa::table::Op;
@@ -20,7 +22,9 @@ fn unordered(call: &Call, list: &[Instr]) -> bool {
     for i in list {
         m.issue(i).unwrap();
     }
-    order::unordered(m.stream(), m.ub.len()).is_some()
+    let wrong = order::unordered(m.stream(), m.ub.len()).is_some();
+    assert_eq!(!hazards::check(m.stream(), 0, false).is_empty(), wrong, "{}", call.op.name);
+    wrong
 }
 
 /// (Barriers or flag pairs in the list, how many of them are noticed when left out.)

@@ -4,10 +4,11 @@
 pub mod draw;
 pub mod order;
 
-use ptoemu_core::check::Findings;
+use ptoemu_core::check::{Finding, Findings};
 use ptoemu_core::diag::Level;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::state::WRITER_NONE;
+use ptoemu_isa::hazards;
 use ptoemu_isa::machine::{Machine, Settings};
 use ptoemu_isa::tile::{
     Call, Family, Layout, Limits, Loc, Mem, SCRATCH, SCRATCH_BYTES, Tile, a2a3, agree, check,
@@ -63,6 +64,8 @@ pub struct Run {
     pub findings: Findings,
     /// An access that is not ordered after one it depends on.
     pub unordered: Option<String>,
+    /// What racecheck says.
+    pub hazards: Vec<Finding>,
 }
 
 fn range(t: &Tile) -> Range<usize> {
@@ -96,6 +99,7 @@ pub fn run(call: &Call, contents: &[Vec<u8>]) -> Result<Run, String> {
     let unordered = order::unordered(m.stream(), before.len());
     Ok(Run {
         unordered,
+        hazards: hazards::check(m.stream(), 0, false),
         before,
         after: m.ub.bytes.as_slice().to_vec(),
         meant,
@@ -110,6 +114,9 @@ pub fn judge(call: &Call, run: &Run) -> Result<(), String> {
     }
     if let Some(what) = &run.unordered {
         return Err(format!("not ordered: {what}"));
+    }
+    if let Some(f) = run.hazards.first() {
+        return Err(format!("racecheck: {:?}", f.diag));
     }
     let dst = &call.dst;
     for r in 0..u64::from(dst.valid_rows) {
