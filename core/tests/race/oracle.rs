@@ -116,8 +116,8 @@ pub fn unordered(steps: &[Step]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for j in 0..steps.len() {
         let Some((to, late, b)) = &all[j] else { continue };
-        for i in 0..j {
-            let Some((from, early, a)) = &all[i] else { continue };
+        for (i, earlier) in all.iter().enumerate().take(j) {
+            let Some((from, early, a)) = earlier else { continue };
             let end = 3 * i + 2;
             if after[3 * j + 1][end / 64] >> (end % 64) & 1 == 1
                 || (*from, *to) == (Pipe::S, Pipe::S)

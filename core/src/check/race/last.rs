@@ -52,7 +52,7 @@ impl Last {
         if first > last {
             return self.refine(last, start % BLOCK, end % BLOCK, value);
         }
-        if start % BLOCK != 0 {
+        if !start.is_multiple_of(BLOCK) {
             self.refine(first - 1, start % BLOCK, BLOCK, value);
         }
         let mut at = first;
@@ -65,7 +65,7 @@ impl Last {
             }
             at = stop;
         }
-        if end % BLOCK != 0 {
+        if !end.is_multiple_of(BLOCK) {
             self.refine(last, 0, end % BLOCK, value);
         }
     }
