@@ -99,7 +99,10 @@ pub fn run(call: &Call, contents: &[Vec<u8>]) -> Result<Run, String> {
     let unordered = order::unordered(m.stream(), before.len());
     Ok(Run {
         unordered,
-        hazards: hazards::check(m.stream(), 0, false),
+        hazards: match family {
+            Family::A2A3 => hazards::check(m.stream(), 0, false),
+            Family::A5 => Vec::new(),
+        },
         before,
         after: m.ub.bytes.as_slice().to_vec(),
         meant,
