@@ -118,10 +118,7 @@ impl State<'_> {
     /// Everybody who listens to the vecscope.
     pub fn listeners(&mut self) -> impl Iterator<Item = &mut dyn MicroSink> {
         let own = self.recorder.as_mut().map(|r| r as &mut dyn MicroSink);
-        let given = match &mut self.sink {
-            Some(s) => Some(&mut **s as &mut dyn MicroSink),
-            None => None,
-        };
+        let given = self.sink.as_mut().map(|s| &mut **s as &mut dyn MicroSink);
         own.into_iter().chain(given)
     }
 }

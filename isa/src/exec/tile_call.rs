@@ -128,6 +128,11 @@ impl Exec<'_> {
         call.attrs = attributes(call.attrs, &t.attrs)?;
         call.quirks = self.options.quirks;
         call.family = self.options.settings.family;
+        let rounds = |k: &str| matches!(k, "rmode" | "round_mode" | "rnd");
+        if call.family == Family::A5 && !t.attrs.iter().any(|(k, _)| rounds(k)) {
+            // A conversion that says nothing rounds to nearest even [D: GOLD:tcvt].
+            call.attrs.round = Some(Round::NearestEven);
+        }
         call.operand_order = self.options.operand_order;
         Ok(call)
     }

@@ -153,6 +153,7 @@ impl Lower<'_> {
         };
         let args = self.values(&op.args);
         let results = self.results(op, 0);
+        self.placer.calls = true;
         Some(Code::Call { func, args, results })
     }
 }

@@ -180,6 +180,7 @@ impl<'a> Lower<'a> {
         self.consts.clear();
         self.shapes.clear();
         self.has_sync = false;
+        self.placer.function();
         self.args = Vec::new();
         self.pending.clear();
     }

@@ -19,11 +19,21 @@ pub(super) struct Placer {
     limits: Limits,
     explicit: Vec<(u64, u64)>,
     open: Vec<Placed>,
+    /// First asker of each function.
+    functions: Vec<usize>,
+    /// A function calls another: their tiles are live together.
+    pub(super) calls: bool,
 }
 
 impl Placer {
     pub(super) fn new(limits: Limits) -> Self {
-        Placer { limits, explicit: Vec::new(), open: Vec::new() }
+        let (explicit, open, functions) = (Vec::new(), Vec::new(), Vec::new());
+        Placer { limits, explicit, open, functions, calls: false }
+    }
+
+    /// A function begins.
+    pub(super) fn function(&mut self) {
+        self.functions.push(self.open.len());
     }
 
     /// A range some statement names itself.
@@ -50,6 +60,10 @@ impl Placer {
         let mut at = 0u64;
         let mut overflow = None;
         for (i, p) in self.open.iter_mut().enumerate() {
+            if !self.calls && self.functions.binary_search(&i).is_ok() {
+                // One function runs; those that do not call each other share the space.
+                at = 0;
+            }
             at = skip(&self.explicit, at.next_multiple_of(align), p.bytes, align);
             p.addr = at;
             at = at.saturating_add(p.bytes).min(1 << 50);
