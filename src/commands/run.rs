@@ -40,6 +40,9 @@ pub struct ProgramArgs {
     /// Byte that fills memory nobody wrote.
     #[arg(long, default_value = "0xCD", value_parser = byte)]
     pub poison: u8,
+    /// Give the run up (status 2) after so many statements and loop rounds.
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
     /// Alignment of tiles without an address, in bytes.
     #[arg(long, default_value_t = 512, value_parser = alignment)]
     pub align: u64,
@@ -162,7 +165,7 @@ impl ProgramArgs {
             operand_order: order(self.operand_order),
             poison: self.poison,
             align: self.align,
-            max_steps: None,
+            max_steps: self.max_steps,
             races: self.wants("racecheck."),
         })
     }

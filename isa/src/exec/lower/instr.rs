@@ -3,6 +3,7 @@
 
 use super::similar::similar;
 use super::{Lower, N};
+use crate::exec::arith;
 use crate::exec::program::{Code, Num};
 use crate::table::{Form, Op, Param, What};
 use crate::text::{self as ast, Arg as Node};
@@ -16,15 +17,16 @@ impl Lower<'_> {
         if !op.results.is_empty() {
             return None;
         }
-        let nums = self.parameters(instr.form(), op)?;
         let types = element_types(instr.form(), op.operand_types());
+        let scalar = if instr.form() == Form::CmpS { types[1] } else { types[0] };
+        let nums = self.parameters(instr.form(), scalar, op)?;
         if matches!(instr.form(), Form::Flag | Form::Barrier) {
             self.has_sync = true;
         }
         Some(Code::Instr(instr, types, nums))
     }
 
-    fn parameters(&mut self, form: Form, op: &ast::Op) -> Option<Vec<Num>> {
+    fn parameters(&mut self, form: Form, scalar: DType, op: &ast::Op) -> Option<Vec<Num>> {
         let params = form.params();
         let positional: Vec<&Node> =
             op.args.iter().filter(|a| !matches!(a.kind, N::Dict(_) | N::Props(_))).collect();
@@ -44,9 +46,14 @@ impl Lower<'_> {
         }
         let mut out = Vec::with_capacity(params.len());
         for (i, p) in params.iter().enumerate() {
-            let node = positional.get(i).copied().or_else(|| keyed(op, p));
-            out.push(match (node, p.default) {
-                (Some(n), _) => self.parameter(p, n),
+            let given = positional.get(i).copied().into_iter().chain(keyed(op, p));
+            let nodes: Vec<&Node> = given.collect();
+            if let [_, again, ..] = nodes[..] {
+                let message = format!("{} is given `{}` twice", op.name.text, p.key);
+                self.error("lower.operand", again.span, message, Some("give it once"));
+            }
+            out.push(match (nodes.first(), p.default) {
+                (Some(n), _) => self.parameter(p, scalar, n),
                 (None, Some(d)) if named => Num::Lit(d),
                 (None, _) => {
                     let message = format!("{} lacks its parameter `{}`", op.name.text, p.key);
@@ -76,7 +83,10 @@ impl Lower<'_> {
         self.diags.len() > before
     }
 
-    fn parameter(&mut self, p: &Param, node: &Node) -> Num {
+    fn parameter(&mut self, p: &Param, scalar: DType, node: &Node) -> Num {
+        if p.what == What::Scalar {
+            return self.scalar(scalar, node);
+        }
         if Self::is_name(node) {
             let name = node.as_name().unwrap_or("");
             let value = match p.what {
@@ -104,10 +114,30 @@ impl Lower<'_> {
         }
         self.num(node)
     }
+
+    /// The scalar operand: a value, or a literal at the element type (bits in hexadecimal).
+    fn scalar(&mut self, t: DType, node: &Node) -> Num {
+        match &node.kind {
+            N::Int { value, hex: false } if t.is_float() => {
+                Num::Lit(arith::from_f64(t, *value as f64) as i64)
+            }
+            N::Float { .. } => {
+                let message = "give a float scalar as an arith.constant";
+                self.error("lower.operand", node.span, message, None);
+                Num::Lit(0)
+            }
+            N::Value(v) => Num::Slot(self.value(v)),
+            _ => self.num(node),
+        }
+    }
 }
 
-fn keyed<'o>(op: &'o ast::Op, p: &Param) -> Option<&'o Node> {
-    op.attr(p.key).or_else(|| op.attr(p.name))
+/// Every value the dictionaries give a parameter, under either of its names.
+fn keyed<'o>(op: &'o ast::Op, p: &'o Param) -> impl Iterator<Item = &'o Node> {
+    let entries = op.dicts().flat_map(|d| &d.entries);
+    entries
+        .filter(|e| *e.key.text == *p.key || *e.key.text == *p.name)
+        .filter_map(|e| e.value.as_ref())
 }
 
 fn signature(form: Form) -> String {

@@ -398,6 +398,12 @@ impl<'a> Lower<'a> {
         let mut out = Vec::new();
         for r in &op.results {
             let n = r.pack.unwrap_or(1).min(64);
+            let taken = self.scopes.last().is_some_and(|s| s.contains_key(&r.name));
+            // `%_` discards a result; a bare list may compute a tile again.
+            if taken && !self.bare && !r.name.starts_with('_') {
+                let message = format!("%{} is defined twice", r.name);
+                self.error("lower.redefinition", r.span, message, Some("give it another name"));
+            }
             let first = self.slots;
             self.slots += n;
             self.bind(&r.name, first, n);
