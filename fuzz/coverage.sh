@@ -8,6 +8,8 @@ for f in level=3 inline-8bit-counters pc-table; do
 done
 triple=$(rustc -vV | sed -n 's/^host: //p')
 dir=${CARGO_TARGET_DIR:-$here/target}
+# Without the checks of a fuzzing build, whose failing sides are edges no input should reach.
+export CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=false CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=false
 RUSTFLAGS=$flags cargo build -q --release --manifest-path "$here/Cargo.toml" --target "$triple" \
     --target-dir "$dir/coverage" --features coverage --bin coverage
 bin=$dir/coverage/$triple/release/coverage
