@@ -1,11 +1,13 @@
 //! From the tree to the lowered program: names become slots, ops become codes, open addresses
 //! become places. Everything that can be refused without running is refused here.
 
+mod entry;
 mod flow;
 mod instr;
 mod memory;
 mod micro;
 mod mte;
+mod names;
 mod place;
 mod scalar;
 mod similar;
@@ -16,15 +18,11 @@ pub use place::Limits;
 
 use super::program::*;
 use super::value::Value;
-use crate::text::{
-    self as ast, Arg as Node, ArgKind as N, Block, File, Func, Item, Module, ValueRef,
-};
-use crate::text::{Type, TypeKind};
+use crate::text::{self as ast, Arg as Node, ArgKind as N, Block, File, Func, Item, Module};
 use crate::tile::Tile;
 use place::Placer;
 use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
 use rustc_hash::FxHashMap;
-use similar::similar;
 use std::sync::Arc;
 
 /// Nested calls and regions a program may have.
@@ -218,69 +216,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn argument_kind(&mut self, name: &str, ty: &Type, slot: Slot) -> ArgKind {
-        match &ty.kind {
-            TypeKind::Ptr { elem, .. } => match elem.dtype() {
-                Some(t) => ArgKind::Buffer(t),
-                None => ArgKind::Other(format!("pointer to {elem:?}")),
-            },
-            TypeKind::Scalar(s) => ArgKind::Scalar(*s),
-            TypeKind::Tile(t) => match t.dtype.dtype() {
-                Some(d) => {
-                    let tile = template(name, t, d);
-                    self.shapes.insert(slot, tile.clone());
-                    let place = self.placer.auto(&tile, ty.span);
-                    ArgKind::Tile(Box::new(tile), place)
-                }
-                None => ArgKind::Other("tile of an unsupported element type".into()),
-            },
-            other => {
-                ArgKind::Other(format!("{other:?}").split([' ', '(']).next().unwrap_or("").into())
-            }
-        }
-    }
-
-    fn choose_entry(&mut self, funcs: &[Entity<'_>]) -> Option<usize> {
-        let mut listed = Vec::new();
-        let mut marked = Vec::new();
-        for (i, f) in funcs.iter().enumerate() {
-            let Entity::Func(_, f) = f else { return Some(i) };
-            if self.options.entry.as_deref() == Some(&*f.name.text) {
-                return Some(i);
-            }
-            let private = f.visibility.as_ref().is_some_and(|v| &*v.text == "private");
-            if !private {
-                listed.push((i, f.name.text.to_string()));
-            }
-            if f.attrs.as_ref().is_some_and(|a| a.has("pto.entry")) {
-                marked.push(i);
-            }
-        }
-        if self.options.entry.is_none() {
-            if let [one] = marked[..] {
-                return Some(one);
-            }
-            if let [(one, _)] = listed[..] {
-                return Some(one);
-            }
-        }
-        let names: Vec<_> = listed.iter().map(|(_, n)| n.as_str()).collect();
-        let message = match &self.options.entry {
-            Some(e) => format!("no function `{e}` in this file"),
-            None => "the file has several functions and none is the only `pto.entry`".to_string(),
-        };
-        let first = funcs.iter().find_map(|f| match f {
-            Entity::Func(_, f) => Some(f.name.span),
-            Entity::Bare(_) => None,
-        });
-        self.diags.push(
-            Diagnostic::error("usage.entry", message)
-                .at(&self.source, first.unwrap_or_default(), "first function")
-                .help(format!("choose one with --entry: {}", names.join(", "))),
-        );
-        None
-    }
-
     fn blocks(&mut self, blocks: &[Block]) -> Vec<Stmt> {
         let mut body = Vec::new();
         if let [_, second, ..] = blocks {
@@ -330,102 +265,6 @@ impl<'a> Lower<'a> {
         self.diags.push(d);
     }
 
-    fn fresh(&mut self) -> Slot {
-        self.slots += 1;
-        self.slots - 1
-    }
-
-    fn bind(&mut self, name: &Arc<str>, slot: Slot, count: u32) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.clone(), (slot, count));
-        }
-    }
-
-    fn define(&mut self, name: &Arc<str>) -> Slot {
-        let slot = self.fresh();
-        self.bind(name, slot, 1);
-        slot
-    }
-
-    fn lookup(&self, v: &ValueRef) -> Option<Slot> {
-        let (slot, count) = self.scopes.iter().rev().find_map(|s| s.get(&v.name))?;
-        let index = v.index.unwrap_or(0);
-        (index < *count).then_some(slot + index)
-    }
-
-    /// Slot of a used value; an undefined one is an error.
-    fn value(&mut self, v: &ValueRef) -> Slot {
-        if let Some(slot) = self.lookup(v) {
-            return slot;
-        }
-        let message = format!("use of undefined value %{}", v.name);
-        let names: Vec<Arc<str>> = self.scopes.iter().flat_map(|s| s.keys().cloned()).collect();
-        let near = similar(&v.name, names.iter().map(|n| &**n));
-        let help = match near {
-            Some(near) => format!("did you mean %{near}?"),
-            None => "define it above, in this region or one around it".to_string(),
-        };
-        self.error("lower.undefined_value", v.span, message, Some(&help));
-        self.fresh()
-    }
-
-    /// Slot of an argument that must be a value.
-    fn slot(&mut self, node: &Node) -> Slot {
-        match &node.kind {
-            N::Value(v) => self.value(v),
-            N::Typed { value, .. } => self.slot(value),
-            _ => {
-                self.error("lower.operand", node.span, "expected a value here", None);
-                self.fresh()
-            }
-        }
-    }
-
-    /// A literal, or a value (folded when it is a constant).
-    fn num(&mut self, node: &Node) -> Num {
-        if let Some(v) = node.as_int() {
-            return Num::Lit(v as i64);
-        }
-        if let Some(b) = node.as_bool() {
-            return Num::Lit(i64::from(b));
-        }
-        let slot = self.slot(node);
-        self.consts.get(&slot).map_or(Num::Slot(slot), |v| Num::Lit(*v))
-    }
-
-    /// Slots of the results, one per result the op binds; missing ones get unnamed slots.
-    fn results(&mut self, op: &ast::Op, count: usize) -> Vec<Slot> {
-        let mut out = Vec::new();
-        for r in &op.results {
-            let n = r.pack.unwrap_or(1).min(64);
-            let taken = self.scopes.last().is_some_and(|s| s.contains_key(&r.name));
-            // `%_` discards a result; a bare list may compute a tile again.
-            if taken && !self.bare && !r.name.starts_with('_') {
-                let message = format!("%{} is defined twice", r.name);
-                self.error("lower.redefinition", r.span, message, Some("give it another name"));
-            }
-            let first = self.slots;
-            self.slots += n;
-            self.bind(&r.name, first, n);
-            out.extend(first..first + n);
-        }
-        while out.len() < count {
-            out.push(self.fresh());
-        }
-        out
-    }
-
-    fn result(&mut self, op: &ast::Op) -> Slot {
-        self.results(op, 1)[0]
-    }
-
-    fn constant(&mut self, slot: Slot, value: Value, span: Span, out: &mut Vec<Stmt>) {
-        if let Value::Int(v) = value {
-            self.consts.insert(slot, v);
-        }
-        out.push(Stmt { span, code: Code::Const(slot, value) });
-    }
-
     fn statement(&mut self, op: &ast::Op, out: &mut Vec<Stmt>) {
         let name = op.canonical().into_owned();
         let (dialect, rest) = name.split_once('.').unwrap_or(("", &name));
@@ -465,11 +304,5 @@ impl<'a> Lower<'a> {
             .or_else(|| self.mte(name, op))
             .or_else(|| self.micro(name, op))
             .or_else(|| self.instruction(name, op))
-    }
-
-    /// Slot of the first plain value among the arguments.
-    fn first(&mut self, op: &ast::Op) -> Option<Slot> {
-        let node = op.args.iter().find(|a| a.as_value().is_some())?;
-        Some(self.slot(node))
     }
 }
