@@ -124,18 +124,19 @@ fn poison_fills_what_nobody_wrote() {
 fn synchronisation_is_inserted_or_taken_as_written() {
     let dir = scratch();
     let at = dir.join("sync.pto");
-    let emit = |mode: &[&str]| {
+    let emit = |mode: &[&str], status| {
         let mut more = strings(mode);
         more.push(format!("--emit-sync={}", at.display()));
-        softmax(&more, 0);
+        softmax(&more, status);
         fs::read_to_string(&at).unwrap()
     };
-    let auto = emit(&["--sync", "auto"]);
+    let auto = emit(&["--sync", "auto"], 0);
     assert!(auto.contains("pto.set_flag[\"PIPE_MTE2\", \"PIPE_V\", \"EVENT_ID0\"]"), "{auto}");
     assert!(auto.contains("pto.pipe_barrier"), "{auto}");
-    assert_eq!(emit(&[]), auto, "a program without any is ordered by default");
-    assert_eq!(emit(&["--sync", "manual"]), "");
-    let manual = json(&softmax(&strings(&["--sync", "manual", "--json", "-"]), 0));
+    assert_eq!(emit(&[], 0), auto, "a program without any is ordered by default");
+    assert_eq!(emit(&["--sync", "manual"], 1), "", "nothing is ordered, and the races are found");
+    let unordered = ["--sync", "manual", "--checks", "memcheck", "--json", "-"];
+    let manual = json(&softmax(&strings(&unordered), 0));
     let ordered = json(&softmax(&strings(&["--json", "-"]), 0));
     assert!(manual["cycles"].as_u64() < ordered["cycles"].as_u64());
     let own = "run examples/softmax_manual.pto --arg x=@examples/data/softmax_x.npy --json -";
