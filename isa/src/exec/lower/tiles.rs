@@ -2,6 +2,7 @@
 //! listing form `op %dst, %src : T`.
 
 use super::memory::scalar_dtype;
+use super::similar::similar;
 use super::{Lower, N};
 use crate::exec::program::{Arg, ArgKind, Code, Num, Operand, Place, Slot, TileStmt};
 use crate::text::Type;
@@ -36,6 +37,7 @@ impl Lower<'_> {
                 Some("write outs(%dst : T), or %dst = ..."),
             );
         }
+        self.misspelt_attributes(op);
         let attrs = attributes(op);
         let name = name.to_string();
         Some(Code::Tile(Box::new(TileStmt { name, op: tile_op, ins, outs, result, tmp, attrs })))
@@ -177,7 +179,36 @@ impl Lower<'_> {
         self.shapes.insert(dst, tile.clone());
         Some((dst, Box::new(tile), place))
     }
+
+    /// Attributes that mean nothing here are let pass, but not a misspelt one that would.
+    fn misspelt_attributes(&mut self, op: &ast::Op) {
+        for e in op.dicts().flat_map(|d| &d.entries) {
+            let key = &*e.key.text;
+            if MEANINGFUL.contains(&key) {
+                continue;
+            }
+            if let Some(near) = similar(key, MEANINGFUL.iter().copied()) {
+                let message = format!("{} has no attribute `{key}`", op.name.text);
+                let help = format!("did you mean `{near}`?");
+                self.error("lower.operand", e.key.span, message, Some(&help));
+            }
+        }
+    }
 }
+
+/// Attributes that change what a tile operation computes, in all their spellings.
+const MEANINGFUL: [&str; 10] = [
+    "rmode",
+    "round_mode",
+    "rnd",
+    "sat_mode",
+    "satmode",
+    "sat",
+    "saturation_mode",
+    "isBinary",
+    "is_binary",
+    "binary",
+];
 
 /// A result whose type the text leaves open: like the source, one column for a row reduction.
 fn shaped_like(op: &TileOp, mut t: Tile, name: &str) -> Tile {
