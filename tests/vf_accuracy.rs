@@ -10,7 +10,6 @@ use ptoemu_core::target::Target;
 use ptoemu_core::time::vf::{Inst, Kind, Node, Options, Reg, VfProgram, mreg, time, vreg};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const MEASURED: &str = include_str!("data/measured/950_measured.csv");
 
@@ -63,16 +62,7 @@ fn post(variant: &str) -> bool {
 }
 
 fn target() -> Target {
-    let source = |name: &str| {
-        let text = match name {
-            "950pr" => include_str!("../targets/950pr.ron"),
-            "dav-3510" => include_str!("../targets/dav-3510.ron"),
-            _ => return None,
-        };
-        Some(SourceFile::new(name, text))
-    };
-    let file = source("950pr").unwrap();
-    Target::load(&file, &source, Arc::new(ptoemu_isa::a5::catalogue())).unwrap()
+    ptoemu::targets::find("950pr").unwrap_or_else(|e| panic!("{e:?}"))
 }
 
 fn shared() -> Option<PathBuf> {

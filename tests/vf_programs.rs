@@ -5,19 +5,9 @@ use ptoemu_core::diag::SourceFile;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::vf::{Cause, Figures, Options, VfTiming, time};
-use std::sync::Arc;
 
 fn target() -> Target {
-    let source = |name: &str| {
-        let text = match name {
-            "950pr" => include_str!("../targets/950pr.ron"),
-            "dav-3510" => include_str!("../targets/dav-3510.ron"),
-            _ => return None,
-        };
-        Some(SourceFile::new(name, text))
-    };
-    let file = source("950pr").unwrap();
-    Target::load(&file, &source, Arc::new(ptoemu_isa::a5::catalogue())).unwrap()
+    ptoemu::targets::find("950pr").unwrap_or_else(|e| panic!("{e:?}"))
 }
 
 fn file(name: &str) -> VfFile {

@@ -66,20 +66,28 @@ impl Walk {
         u64::try_from(at).ok()
     }
 
-    /// From the lowest to one past the highest byte of `repeats` repeats, whatever the mask says;
-    /// `None` if there are none or an address leaves the 64-bit range.
+    /// Lowest and one past the highest byte any piece of repeats `from..to` could touch, masks left
+    /// aside; may lie below zero or beyond 64 bits. `(0, 0)` if there are no pieces.
+    #[inline]
+    pub fn reach(&self, base: u64, from: u64, to: u64) -> (i128, i128) {
+        if from >= to || self.blocks == 0 || self.unit == 0 {
+            return (0, 0);
+        }
+        let rep = |r: u64| i128::from(self.rep) * i128::from(r);
+        let (near, far) = (rep(from), rep(to - 1));
+        let far_b = i128::from(self.blk) * i128::from(self.blocks - 1);
+        let lo = i128::from(base) + near.min(far) + far_b.min(0);
+        let hi = i128::from(base) + near.max(far) + far_b.max(0) + i128::from(self.unit);
+        (lo, hi)
+    }
+
+    /// The reach of `repeats` repeats as addresses; `None` if there are no pieces or one leaves the
+    /// 64-bit range.
     #[inline]
     pub fn extent(&self, base: u64, repeats: u64) -> Option<(u64, u64)> {
-        let last = (repeats.checked_sub(1)?, usize::from(self.blocks).checked_sub(1)?);
-        let corners = [
-            self.addr(base, 0, 0)?,
-            self.addr(base, last.0, 0)?,
-            self.addr(base, 0, last.1)?,
-            self.addr(base, last.0, last.1)?,
-        ];
-        let low = corners.into_iter().min()?;
-        let high = corners.into_iter().max()?.checked_add(u64::from(self.unit))?;
-        Some((low, high))
+        let (lo, hi) = self.reach(base, 0, repeats);
+        let ends = (u64::try_from(lo).ok()?, u64::try_from(hi).ok()?);
+        (ends.0 < ends.1).then_some(ends)
     }
 
     /// Lanes one piece holds (0 for unmasked walks).
@@ -213,6 +221,9 @@ mod tests {
         assert_eq!(DENSE.extent(0x100, 0), None);
         let back = Walk { rep: -256, ..DENSE };
         assert_eq!(back.extent(0x100, 2), Some((0, 0x200)));
+        assert_eq!(back.extent(0, 2), None, "below zero");
+        assert_eq!(back.reach(0, 1, 3), (-512, 0));
+        assert_eq!(DENSE.reach(0x100, 1, 2), (0x200, 0x300));
     }
 
     #[test]

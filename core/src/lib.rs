@@ -13,6 +13,7 @@ pub mod diag;
 pub mod dtype;
 pub mod mask;
 pub mod num;
+pub mod similar;
 pub mod state;
 pub mod stream;
 pub mod target;

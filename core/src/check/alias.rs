@@ -102,9 +102,7 @@ pub fn examine(dst: (u64, &Walk), src: (u64, &Walk), repeats: u64, lanes: &Lanes
 
 /// Ends of one repeat.
 fn ends((base, walk): (u64, &Walk), r: u64) -> (i128, i128) {
-    let by = i128::from(walk.rep) * i128::from(r);
-    let (low, high) = extent(base, walk, 1);
-    (low + by, high + by)
+    walk.reach(base, r, r.saturating_add(1))
 }
 
 /// Does everything a repeat reads lie above everything earlier repeats wrote?

@@ -17,18 +17,9 @@ pub struct Piece {
     pub end: i128,
 }
 
-/// Lowest and one past the highest byte any piece of the walk could touch, masks left aside.
-///
-/// `(0, 0)` for a walk without pieces.
+/// [`Walk::reach`] of the first `repeats` repeats.
 pub fn extent(base: u64, walk: &Walk, repeats: u64) -> (i128, i128) {
-    if repeats == 0 || walk.blocks == 0 || walk.unit == 0 {
-        return (0, 0);
-    }
-    let far_r = i128::from(walk.rep) * i128::from(repeats - 1);
-    let far_b = i128::from(walk.blk) * i128::from(walk.blocks - 1);
-    let lo = i128::from(base) + far_r.min(0) + far_b.min(0);
-    let hi = i128::from(base) + far_r.max(0) + far_b.max(0) + i128::from(walk.unit);
-    (lo, hi)
+    walk.reach(base, 0, repeats)
 }
 
 /// The first active piece that is not inside `0..limit`.

@@ -16,6 +16,7 @@ pub use schema::Family;
 use crate::catalogue::{Catalogue, Entry};
 use crate::diag::{Diagnostic, SourceFile};
 use crate::dtype::DType;
+use crate::similar::distance;
 use crate::stream::Kind;
 use indexmap::IndexMap;
 use load::Figures;
@@ -263,25 +264,6 @@ pub(crate) fn suggest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     near.truncate(3);
     let list: Vec<String> = near.into_iter().map(|(_, k)| format!("`{k}`")).collect();
     (!list.is_empty()).then(|| format!("did you mean {}?", list.join(" or ")))
-}
-
-/// Edit distance in bytes; names are short.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() > 64 || b.len() > 64 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

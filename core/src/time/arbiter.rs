@@ -298,7 +298,7 @@ impl<'a> Arbiter<'a> {
     /// First repeat after the current one in which an operand may touch another layer.
     fn next_layer_change(&self) -> u64 {
         let per_operand = |&(base, walk): &(u64, Walk)| {
-            let (lo, hi) = extent(base, walk, self.read, self.read + 1);
+            let (lo, hi) = walk.reach(base, self.read, self.read + 1);
             let size = i128::from(self.geometry.layer);
             let (a, b) = (lo.div_euclid(size), (hi - 1).div_euclid(size));
             if a != b {
@@ -314,19 +314,6 @@ impl<'a> Arbiter<'a> {
         let operands = self.access.reads.iter().chain(self.access.writes);
         operands.map(per_operand).min().unwrap_or(u64::MAX)
     }
-}
-
-/// Lowest byte and one past the highest byte that repeats `from..to` of an operand can touch.
-pub(crate) fn extent(base: u64, walk: Walk, from: u64, to: u64) -> (i128, i128) {
-    let at = |r: u64, b: i128| {
-        i128::from(base) + i128::from(walk.rep) * i128::from(r) + i128::from(walk.blk) * b
-    };
-    let last = (i128::from(walk.blocks) - 1).max(0);
-    let (first_r, last_r) = (from, to.saturating_sub(1).max(from));
-    let corners = [at(first_r, 0), at(first_r, last), at(last_r, 0), at(last_r, last)];
-    let lo = corners.iter().copied().min().unwrap_or(0);
-    let hi = corners.iter().copied().max().unwrap_or(0);
-    (lo, hi + i128::from(walk.unit.max(1)))
 }
 
 mod pattern;

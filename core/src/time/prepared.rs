@@ -1,6 +1,6 @@
 //! What of a stream does not depend on figures, computed once for many timings.
 
-use super::arbiter::{Access, Geometry, Pace, extent};
+use super::arbiter::{Access, Geometry, Pace};
 use super::figures::{Cost, Fixed, geometry};
 use super::machine::Machine;
 use super::memo::remembered;
@@ -119,7 +119,7 @@ impl<'s> Prepared<'s> {
             (g.groups * g.block, [u64::MAX; OPERANDS], [0; OPERANDS]);
         for i in 0..OPERANDS {
             let Some(walk) = shape.0[i] else { continue };
-            let (lo, hi) = extent(r.base[i], walk, 0, u64::from(r.repeats));
+            let (lo, hi) = walk.reach(r.base[i], 0, u64::from(r.repeats));
             let size = i128::from(g.layer);
             if lo.div_euclid(size) != (hi - 1).div_euclid(size) {
                 return r.base;

@@ -1,7 +1,6 @@
 //! A2/A3 instructions as text: `pto.` before the builtin's name, operands in its order, or the
 //! named form `{repeat = 8, dst_blk = 1}`.
 
-use super::similar::similar;
 use super::{Lower, N};
 use crate::exec::arith;
 use crate::exec::program::{Code, Num};
@@ -9,6 +8,7 @@ use crate::table::{Form, Op, Param, What};
 use crate::text::{self as ast, Arg as Node};
 use crate::text::{Type, TypeKind};
 use ptoemu_core::dtype::DType;
+use ptoemu_core::similar::similar;
 
 impl Lower<'_> {
     pub(super) fn instruction(&mut self, name: &str, op: &ast::Op) -> Option<Code> {

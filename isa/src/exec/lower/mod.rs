@@ -10,7 +10,6 @@ mod mte;
 mod names;
 mod place;
 mod scalar;
-mod similar;
 mod sync;
 mod tiles;
 

@@ -1,11 +1,11 @@
 //! Names to slots: scopes, results, constants.
 
-use super::similar::similar;
 use super::{Lower, N, Node};
 use crate::exec::program::{Code, Num, Slot, Stmt};
 use crate::exec::value::Value;
 use crate::text::{self as ast, ValueRef};
 use ptoemu_core::diag::Span;
+use ptoemu_core::similar::similar;
 use std::sync::Arc;
 
 impl Lower<'_> {

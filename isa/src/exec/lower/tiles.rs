@@ -2,12 +2,12 @@
 //! listing form `op %dst, %src : T`.
 
 use super::memory::scalar_dtype;
-use super::similar::similar;
 use super::{Lower, N};
 use crate::exec::program::{Arg, ArgKind, Code, Num, Operand, Place, Slot, TileStmt};
 use crate::text::Type;
 use crate::text::{self as ast, Arg as Node, ValueRef};
 use crate::tile::{self, Layout, Tile, TileOp, Tmp};
+use ptoemu_core::similar::similar;
 
 /// Operands of one statement with their types as written.
 struct Spelled<'o> {

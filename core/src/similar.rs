@@ -1,24 +1,25 @@
 //! What a misspelt name was probably meant to be.
 
 /// The candidate closest to a misspelt name, if one is close.
-pub(super) fn similar<'n>(
-    name: &str,
-    candidates: impl Iterator<Item = &'n str>,
-) -> Option<&'n str> {
+pub fn similar<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let near = candidates.map(|c| (distance(name, c), c)).min()?;
     (near.0 <= name.len() / 3).then_some(near.1)
 }
 
-/// Letters to insert, drop or change.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
+/// Bytes to insert, drop or change; names beyond 64 bytes are like nothing.
+pub(crate) fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() > 64 || b.len() > 64 {
+        return usize::MAX;
+    }
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
+            let change = diagonal + usize::from(x != y);
             diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
         }
     }
     row[b.len()]
