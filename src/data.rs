@@ -17,10 +17,24 @@ pub struct Array {
     pub shape: Option<(DType, Vec<u64>)>,
 }
 
+/// Largest array file, in bytes.
+const MOST_BYTES: u64 = 1 << 32;
+
 /// Reads a `.npy` by its content's own header, anything else as raw bytes.
 pub fn read(path: &Path) -> Result<Array> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if path.extension().is_some_and(|e| e == "npy") {
+    let say = || format!("cannot read {}", path.display());
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if matches!(extension, "npz" | "txt" | "csv" | "json" | "pt" | "safetensors") {
+        bail!("{}: .{extension} is no array of bytes; save it as .npy or raw .bin", say());
+    }
+    // A device or a pipe has no length of its own, so the reader counts.
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).with_context(say)?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(say)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        bail!("{}: it is larger than 4 GiB", say());
+    }
+    if extension == "npy" {
         return read_npy(&bytes).with_context(|| format!("{} is no usable .npy", path.display()));
     }
     Ok(Array { bytes, shape: None })

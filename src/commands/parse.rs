@@ -47,9 +47,16 @@ pub fn parse(args: &ParseArgs) -> Result<u8, Refusal> {
     if args.print && args.json.as_ref().is_some_and(|p| p.as_os_str() == "-") {
         return Err(anyhow::anyhow!("--print and --json - both write to stdout").into());
     }
-    let sources = args.files.iter().map(|p| read_source(p)).collect::<Result<Vec<_>, _>>()?;
     let mut report = Report { files: Vec::new(), errors: 0 };
-    for source in sources {
+    for path in &args.files {
+        let source = match read_source(path) {
+            Ok(source) => source,
+            Err(why) => {
+                say(&format!("error: {why:#}"));
+                report.errors += 1;
+                continue;
+            }
+        };
         let (file, errors) = ptoemu_isa::text::parse(&source);
         show_all(&errors);
         report.errors += errors.len();

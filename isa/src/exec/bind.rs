@@ -54,7 +54,10 @@ pub(super) fn bind(
                     format!("`{}` has no argument `{}`", f.name, b.name),
                 )
                 .at(&program.source, f.span, "")
-                .help(format!("its arguments are {}", names.join(", "))),
+                .help(match names.is_empty() {
+                    true => "it takes none".to_string(),
+                    false => format!("its arguments are {}", names.join(", ")),
+                }),
             );
         }
     }
@@ -120,7 +123,7 @@ fn one(
             Ok(Value::Tile(std::sync::Arc::new(tile)))
         }
         (ArgKind::Other(what), _) => Err((
-            format!("`{name}` is a {what}; it cannot be given from outside"),
+            format!("`{name}` has type `{what}`; it cannot be given from outside"),
             "choose another entry function with --entry".into(),
         )),
         (ArgKind::Buffer(t), Some(_)) => Err((

@@ -9,6 +9,7 @@ use crate::machine::Stop;
 use crate::table::{self, What};
 use crate::tile::{Layout, Tile};
 use ptoemu_core::access::Space;
+use ptoemu_core::similar::similar;
 use ptoemu_core::stream::Pipe;
 use std::sync::Arc;
 
@@ -78,10 +79,19 @@ impl Exec<'_> {
     }
 
     fn unknown(&self, name: &str) -> Stop {
+        let bare = name.strip_prefix("pto.").unwrap_or(name);
+        let tiles = crate::tile::OPS.iter().map(|o| o.name);
+        let known = table::Op::ALL.iter().map(|o| o.mnemonic());
+        let micro = crate::a5::Op::ALL.iter().map(|o| o.mnemonic());
+        let help = match similar(bare, tiles.chain(known).chain(micro)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`ptoemu explain` lists what is; an op that is never reached may be anything"
+                .to_string(),
+        };
         refuse_with(
             "unsupported",
             format!("`{name}` is not modelled, and the program reaches it"),
-            "`ptoemu explain` lists what is; an op that is never reached may be anything",
+            help,
         )
     }
 

@@ -226,9 +226,22 @@ fn operand_inside(
     }
     let limit = m.settings.ub_bytes;
     match bounds::first_outside(base, w, u64::from(p.repeats), &p.lanes, limit) {
-        Some(at) => Err(Box::new(bounds::outside(&name(i), operand, &at, limit, owners))),
+        Some(at) => match m.gm.locate(base) {
+            Some((buffer, _)) => Err(Box::new(not_ub(i, operand, &m.gm.buffers()[buffer].name))),
+            None => Err(Box::new(bounds::outside(&name(i), operand, &at, limit, owners))),
+        },
         None => Ok(()),
     }
+}
+
+/// A pointer to global memory where the instruction takes one to UB.
+fn not_ub(i: &Instr, operand: &str, buffer: &str) -> Diagnostic {
+    let what = format!(
+        "{} works on UB, and operand `{operand}` is a pointer to global memory (`{buffer}`)",
+        name(i)
+    );
+    Diagnostic::error("memcheck.space", what)
+        .help("bring the data to UB first, with pto.tload or a copy_gm_to_ubuf instruction")
 }
 
 fn gm_range(i: &Instr, operand: &str, base: u64, w: &Walk, repeats: u64, gm: &Gm) -> Check {

@@ -7,10 +7,11 @@ use ptoemu_core::diag::Diagnostic;
 
 impl Lower<'_> {
     pub(super) fn argument_kind(&mut self, name: &str, ty: &Type, slot: Slot) -> ArgKind {
+        let other = ArgKind::Other(self.source.text.get(ty.span.range()).unwrap_or("").to_string());
         match &ty.kind {
             TypeKind::Ptr { elem, .. } => match elem.dtype() {
                 Some(t) => ArgKind::Buffer(t),
-                None => ArgKind::Other(format!("pointer to {elem:?}")),
+                None => other,
             },
             TypeKind::Scalar(s) => ArgKind::Scalar(*s),
             TypeKind::Tile(t) => match t.dtype.dtype() {
@@ -20,11 +21,9 @@ impl Lower<'_> {
                     let place = self.placer.auto(&tile, ty.span);
                     ArgKind::Tile(Box::new(tile), place)
                 }
-                None => ArgKind::Other("tile of an unsupported element type".into()),
+                None => other,
             },
-            other => {
-                ArgKind::Other(format!("{other:?}").split([' ', '(']).next().unwrap_or("").into())
-            }
+            _ => other,
         }
     }
 

@@ -42,6 +42,7 @@ pub struct Options {
 pub fn lower(file: &File, options: &Options) -> Result<Program, Vec<Diagnostic>> {
     let funcs = functions(file);
     let mut cx = Lower::new(&file.source, options, &funcs);
+    cx.defined_once(&funcs);
     let mut out = Vec::new();
     for f in &funcs {
         match f {
@@ -168,6 +169,22 @@ impl<'a> Lower<'a> {
             section: false,
             vecscope: false,
             is_a5: false,
+        }
+    }
+
+    /// Two functions of one name in one module: which one a call means would be a guess.
+    fn defined_once(&mut self, funcs: &[Entity<'_>]) {
+        let mut seen: FxHashMap<(Option<*const Module>, &str), Span> = FxHashMap::default();
+        for f in funcs {
+            let Entity::Func(m, f) = f else { continue };
+            let key = (m.map(std::ptr::from_ref), &*f.name.text);
+            if let Some(first) = seen.insert(key, f.name.span) {
+                let message = format!("the function `{}` is defined twice", f.name.text);
+                let d = Diagnostic::error("lower.redefined", message)
+                    .at(&self.source, f.name.span, "again here")
+                    .at(&self.source, first, "first here");
+                self.diags.push(d.help("rename one of them"));
+            }
         }
     }
 

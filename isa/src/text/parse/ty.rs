@@ -122,7 +122,11 @@ impl<'a> Parser<'a> {
             "" => self.body_fault(body, "an element type"),
             _ => {
                 let at = Span::new(at, at + word.len());
-                self.fault(at, format!("unknown element type `{word}`"), "")
+                let label = match spelt_elsewhere(word) {
+                    Some(here) => format!("`.pto` text spells it `{here}`"),
+                    None => String::new(),
+                };
+                self.fault(at, format!("unknown element type `{word}`"), label)
             }
         })
     }
@@ -251,6 +255,24 @@ impl<'a> Parser<'a> {
         body.blank();
         body.rest().is_empty().then_some(TypeKind::Vector { dims, elem })
     }
+}
+
+/// The spelling here of types named as in C, numpy or the command line.
+fn spelt_elsewhere(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "u8" | "uint8" | "uint8_t" => "ui8",
+        "u16" | "uint16" | "uint16_t" => "ui16",
+        "u32" | "uint32" | "uint32_t" => "ui32",
+        "u64" | "uint64" | "uint64_t" => "ui64",
+        "s8" | "int8" | "int8_t" => "i8",
+        "s16" | "int16" | "int16_t" => "i16",
+        "s32" | "int32" | "int32_t" | "int" => "i32",
+        "s64" | "int64" | "int64_t" => "i64",
+        "half" | "float16" => "f16",
+        "float" | "float32" => "f32",
+        "bfloat16" | "bfloat16_t" => "bf16",
+        _ => return None,
+    })
 }
 
 /// A cursor inside `<..>`.
