@@ -21,6 +21,7 @@ mod events;
 pub mod insight;
 pub mod kanata;
 mod lanes;
+pub mod page;
 mod put;
 mod select;
 mod statics;
