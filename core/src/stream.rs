@@ -204,6 +204,12 @@ pub struct Group {
     pub name: &'static str,
     /// Its statement.
     pub site: SiteId,
+    /// Rows of the largest valid region among its tiles.
+    pub rows: u32,
+    /// Columns of it.
+    pub cols: u32,
+    /// Element type of it.
+    pub dtype: DType,
 }
 
 /// Interns values under small ids.

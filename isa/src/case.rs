@@ -15,7 +15,7 @@ use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Dist;
 use ptoemu_core::state::WRITER_NONE;
-use ptoemu_core::stream::{Group, Site, SiteId, Stream};
+use ptoemu_core::stream::{Site, SiteId, Stream};
 
 /// Where the tiles of a case lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +267,7 @@ pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> R
     let mut want = before.clone();
     let entry = m.modes();
     let site = SiteId(m.log.stream.sites.intern(Site { span: Default::default(), file: 0 }));
-    m.log.stream.groups.push(Group { name: call.op.name, site });
+    m.log.stream.groups.push(call.group(site));
     m.at(site, 0);
     tile::reference(call, &mut Mem { ub: &mut want, gm: None })?;
     match family {

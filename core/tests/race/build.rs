@@ -49,7 +49,7 @@ fn kind(pipe: Pipe, operands: &[Operand]) -> Kind {
 /// The stream of a program; every step has a site of its own.
 pub fn stream(steps: &[Step]) -> Stream {
     let mut s = Stream::default();
-    s.groups.push(Group { name: "top", site: SiteId(0) });
+    s.groups.push(Group { name: "top", site: SiteId(0), rows: 1, cols: 1, dtype: DType::F32 });
     let mut sets: Vec<((Pipe, Pipe, u8), u32)> = Vec::new();
     for (i, step) in steps.iter().enumerate() {
         let site = SiteId(s.sites.intern(Site { span: Span::new(i, i + 1), file: 0 }));

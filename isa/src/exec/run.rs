@@ -7,13 +7,13 @@ use crate::a5::MicroSink;
 use crate::instr::Instr;
 use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
 use crate::table::{Form, Op};
-use crate::tile::{OperandOrder, Quirks, Tile};
+use crate::tile::{Call, OperandOrder, Quirks, Tile};
 use ptoemu_core::access::{Role, Space};
 use ptoemu_core::check::{Finding, Owner};
 use ptoemu_core::diag::{Diagnostic, Span};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::state::{Gm, Memory, WRITER_NONE};
-use ptoemu_core::stream::{Group, Marks, NONE, Pipe, Site, SiteId, Stream};
+use ptoemu_core::stream::{Marks, NONE, Pipe, Site, SiteId, Stream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -67,6 +67,8 @@ pub struct BlockRun {
     pub stream: Stream,
     /// What the checks found.
     pub findings: Vec<Finding>,
+    /// Where its tiles lay in UB; of a name that was given several places, the last.
+    pub tiles: Vec<Owner>,
 }
 
 /// What a run left.
@@ -163,10 +165,11 @@ fn run_on(
         }
         tiles = tile_outputs(program, &exec.machine);
         sink = exec.a5.sink.take();
-        let Machine { ub, gm: after, log: Log { stream, .. }, findings, .. } = exec.machine;
+        let Machine { ub, gm: after, log: Log { stream, .. }, findings, owners, .. } = exec.machine;
         *spare = Some(ub);
         gm = after;
-        out.blocks.push(BlockRun { stream, findings: findings.items().to_vec() });
+        let findings = findings.items().to_vec();
+        out.blocks.push(BlockRun { stream, findings, tiles: owners });
         if block == 0 {
             (out.inserted, out.notes) = (exec.inserted, exec.notes);
         }
@@ -298,9 +301,9 @@ impl<'p> Exec<'p> {
     }
 
     /// Records that follow belong to a new dynamic tile operation.
-    pub(super) fn begin_group(&mut self, name: &'static str) {
+    pub(super) fn begin_group(&mut self, call: &Call) {
         let site = SiteId(self.machine.log.stream.sites.intern(Site { span: self.span, file: 0 }));
-        self.machine.log.stream.groups.push(Group { name, site });
+        self.machine.log.stream.groups.push(call.group(site));
         let group = (self.machine.log.stream.groups.len() - 1) as u32;
         self.machine.at(site, group);
     }

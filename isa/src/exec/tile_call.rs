@@ -39,7 +39,7 @@ impl Exec<'_> {
             set(frame, *slot, Value::Tile(Arc::new(call.dst.clone())));
         }
         let pipe = self.pipe(&call);
-        self.begin_group(t.op.name);
+        self.begin_group(&call);
         self.order(pipe, &touches(&call, &self.options.limits))?;
         match family {
             Family::A2A3 => tile::a2a3(&call, &mut self.machine),

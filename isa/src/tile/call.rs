@@ -5,6 +5,7 @@ use super::quirks::Quirks;
 use super::{Family, Layout, Tile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
+use ptoemu_core::stream::{Group, SiteId};
 use smallvec::SmallVec;
 
 /// A scalar operand: bits of one element, zero-extended.
@@ -101,6 +102,15 @@ pub struct Call {
 }
 
 impl Call {
+    /// What the stream remembers of it.
+    pub fn group(&self, site: SiteId) -> Group {
+        let area = |t: &&Tile| u64::from(t.valid_rows) * u64::from(t.valid_cols);
+        // Of equal tiles the destination counts: it is looked at last.
+        let widest = self.src.iter().chain([&self.dst]).max_by_key(area).unwrap_or(&self.dst);
+        let (rows, cols, dtype) = (widest.valid_rows, widest.valid_cols, widest.dtype);
+        Group { name: self.op.name, site, rows, cols, dtype }
+    }
+
     /// A call without tmp, scalar and settings, corrected microcode, operand order of the seed.
     pub fn new(op: &'static TileOp, dst: Tile, src: impl IntoIterator<Item = Tile>) -> Call {
         Call {
