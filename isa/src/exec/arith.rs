@@ -1,6 +1,6 @@
 //! Scalar arithmetic of the `arith` dialect, at the width its type says.
 
-use super::program::{Bin, Cast, Pred};
+use super::ops::{Bin, Cast, Pred};
 use super::value::Value;
 use crate::text::Scalar;
 use half::{bf16, f16};

@@ -11,6 +11,7 @@ mod lower;
 mod memory;
 mod micro;
 mod mte;
+mod ops;
 mod program;
 mod run;
 mod tile_call;

@@ -2,7 +2,8 @@
 
 use super::{Lower, N};
 use crate::exec::arith;
-use crate::exec::program::{Bin, Cast, Code, Stmt};
+use crate::exec::ops::{Bin, Cast};
+use crate::exec::program::{Code, Stmt};
 use crate::exec::value::Value;
 use crate::text as ast;
 use crate::text::Scalar;
