@@ -242,6 +242,9 @@ impl Exec<'_> {
 
     pub(super) fn num(&self, frame: &Frame, n: Num) -> Result<i64, Stop> {
         match (number(frame, n), n) {
+            (Some(_), Num::Slot(s)) if matches!(get(frame, s), Value::Float(..)) => {
+                Err(kind("an integer", get(frame, s)))
+            }
             (Some(v), _) => Ok(v),
             (None, Num::Slot(s)) => Err(kind("an integer", get(frame, s))),
             (None, Num::Lit(v)) => Ok(v),
@@ -273,7 +276,15 @@ pub(super) fn refuse_with(
 
 /// "expected X, got Y".
 pub(super) fn kind(want: &str, got: &Value) -> Stop {
-    refuse("lower.type", format!("expected {want}, got {}", got.kind()))
+    let message = format!("expected {want}, got {}", got.kind());
+    let makes = match want {
+        "an integer" => "arith.constant with an integer type, or arith.fptosi",
+        "a pointer" => "an argument of type !pto.ptr, pto.castptr, pto.addptr or pto.tile_buf_addr",
+        "a view" => "pto.make_tensor_view or pto.partition_view",
+        "a tile" => "pto.alloc_tile or pto.subset",
+        _ => return refuse("lower.type", message),
+    };
+    refuse_with("lower.type", message, format!("{want} comes from {makes}"))
 }
 
 fn undefined(why: arith::Undefined) -> Stop {
