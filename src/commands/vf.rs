@@ -52,12 +52,25 @@ struct Timed {
 struct Stage {
     seq: u64,
     op: String,
+    head: u64,
     dispatch: u64,
     rename: u64,
     queue: u64,
     issue: u64,
     done: u64,
+    latency: u64,
+    /// Before dispatch, and from there on: `dispatch - head` and `done - dispatch - latency`.
+    front: BTreeMap<&'static str, u64>,
     waits: BTreeMap<&'static str, u64>,
+    held: By,
+    after: By,
+}
+
+/// What dispatch or start waited for last.
+#[derive(Serialize)]
+struct By {
+    cause: &'static str,
+    seq: Option<u64>,
 }
 
 /// Most records a listing may ask for.
@@ -99,6 +112,10 @@ fn causes(waits: &vf::Waits) -> BTreeMap<&'static str, u64> {
     Cause::ALL.iter().zip(waits).filter(|(_, n)| **n > 0).map(|(c, n)| (c.name(), *n)).collect()
 }
 
+fn by(l: vf::Link) -> By {
+    By { cause: l.cause.name(), seq: l.seq }
+}
+
 fn timed(t: &Target, p: &VfProgram, v: &VfTiming) -> Timed {
     let name = |inst: u32| {
         let class = p.insts.get(inst as usize).and_then(|i| p.classes.get(usize::from(i.class)));
@@ -110,12 +127,17 @@ fn timed(t: &Target, p: &VfProgram, v: &VfTiming) -> Timed {
     let stage = |r: &vf::VfRecord| Stage {
         seq: r.seq,
         op: name(r.inst),
+        head: r.head,
         dispatch: r.dispatch,
         rename: r.rename,
         queue: r.queue,
         issue: r.issue,
         done: r.done,
+        latency: r.latency,
+        front: causes(&r.front),
         waits: causes(&r.waits),
+        held: by(r.held),
+        after: by(r.after),
     };
     Timed {
         target: t.name.clone(),
@@ -128,8 +150,10 @@ fn timed(t: &Target, p: &VfProgram, v: &VfTiming) -> Timed {
     }
 }
 
-fn list(waits: &BTreeMap<&'static str, u64>) -> String {
-    waits.iter().map(|(c, n)| format!("{c} {n}")).collect::<Vec<_>>().join(", ")
+/// Waits as text; the way from stage to stage is none.
+fn list<'a>(waits: impl IntoIterator<Item = (&'a &'static str, &'a u64)>) -> String {
+    let waits = waits.into_iter().filter(|(c, _)| **c != Cause::Stage.name());
+    waits.map(|(c, n)| format!("{c} {n}")).collect::<Vec<_>>().join(", ")
 }
 
 fn show(t: &Timed) {
@@ -146,7 +170,7 @@ fn show(t: &Timed) {
         let [seq, rest @ ..] = cycles;
         let mut row = vec![seq, r.op.clone()];
         row.extend(rest);
-        row.push(list(&r.waits));
+        row.push(list(r.front.iter().chain(&r.waits)));
         row
     };
     let rows: Vec<Vec<String>> = t.records.iter().map(cell).collect();

@@ -1,6 +1,8 @@
 //! Programs and targets of the vector-function tests.
 #![allow(dead_code)]
 
+pub mod random;
+
 use ptoemu_core::catalogue::Catalogue;
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::dtype::DType;

@@ -6,7 +6,8 @@ use super::compile::{Code, DST, NONE, Op, SRC};
 use super::params::VfParams;
 use super::periodic::Periods;
 use super::record::{Cause, Options, Skip, VfRecord, VfTiming, Waits};
-use super::state::{BarState, Exu, Phase, Slot, Values, Window};
+use super::retire::Front;
+use super::state::{BarState, Exu, NEVER, NOBODY, Phase, Slot, Values, Window, by};
 use super::tables::{Tables, Unit};
 use super::walk::Walk;
 use crate::diag::Diagnostic;
@@ -37,8 +38,8 @@ pub(crate) struct Engine<'a> {
     pub unrenamed: u64,
     pub registers: u32,
     pub credits: u32,
-    /// Cycles at which credits come back.
-    pub returns: VecDeque<i64>,
+    /// Cycles at which credits come back, and from whom.
+    pub returns: VecDeque<(i64, u64)>,
     /// Source releases: cycle and instruction.
     pub releases: VecDeque<(i64, u64)>,
     pub wake: Calendar,
@@ -63,8 +64,13 @@ pub(crate) struct Engine<'a> {
     /// Cycles and instructions skipped so far.
     pub skipped: (i64, u64),
     pub waits: Waits,
-    head_waits: Waits,
-    pub slot_waits: VecDeque<Waits>,
+    front: Front,
+    pub fronts: VecDeque<Front>,
+    /// When and by whom a credit, a register was given back last; an instruction started on each
+    /// unit. The youngest where several did in one cycle.
+    credit_by: (i64, u64),
+    pub register_by: (i64, u64),
+    pub started: [(i64, u64); 6],
     opts: Options,
     pub records: Vec<VfRecord>,
     pub skips: Vec<Skip>,
@@ -101,8 +107,11 @@ impl<'a> Engine<'a> {
             last_done: 0,
             skipped: (0, 0),
             waits: Waits::default(),
-            head_waits: Waits::default(),
-            slot_waits: VecDeque::new(),
+            front: Front::new(0),
+            fronts: VecDeque::new(),
+            credit_by: NEVER,
+            register_by: NEVER,
+            started: [NEVER; 6],
             opts,
             records: Vec::new(),
             skips: Vec::new(),
@@ -130,8 +139,10 @@ impl<'a> Engine<'a> {
                 }
                 return Err(self.stuck());
             };
-            if let Some((cause, _)) = blocked {
-                self.head_waits[cause as usize] += (next - now) as u64;
+            if self.walk.head.is_some() {
+                let cause = blocked.map_or(Cause::Width, |(cause, _)| cause);
+                self.front.waits[cause as usize] += (next - now) as u64;
+                self.front.cause = cause;
             }
             now = next;
             if self.window.tail > self.opts.most {
@@ -165,7 +176,7 @@ impl<'a> Engine<'a> {
     /// Cycles waited so far, those of the head included.
     pub fn total_waits(&self) -> Waits {
         let mut sum = self.waits;
-        sum.iter_mut().zip(&self.head_waits).for_each(|(s, w)| *s += w);
+        sum.iter_mut().zip(&self.front.waits).for_each(|(s, w)| *s += w);
         sum
     }
 
@@ -203,27 +214,37 @@ impl<'a> Engine<'a> {
             addr,
             src: [NONE; SRC],
             dst: [NONE; DST],
+            by: [NOBODY; 5],
             ..Slot::default()
         });
-        if self.records.len() + self.slot_waits.len() < self.opts.records {
-            self.slot_waits.push_back(self.head_waits);
+        for (sum, w) in self.waits.iter_mut().zip(&self.front.waits) {
+            *sum += w;
         }
-        for (sum, w) in self.waits.iter_mut().zip(&mut self.head_waits) {
-            *sum += std::mem::take(w);
+        let mut front = std::mem::replace(&mut self.front, Front::new(now));
+        if self.records.len() + self.fronts.len() < self.opts.records {
+            front.by = match front.cause {
+                Cause::Launch => NOBODY,
+                Cause::Register => self.register_by.1,
+                Cause::Credit => self.credit_by.1,
+                Cause::Queue => self.window.head.wrapping_sub(1),
+                _ => (self.window.tail - 1).wrapping_sub(1),
+            };
+            self.fronts.push_back(front);
         }
     }
 
     /// Everything behind renaming, in the order the machine decides it.
     fn back_end(&mut self, now: i64) {
         self.registers += std::mem::take(&mut self.freed_in_rename);
-        while self.returns.front().is_some_and(|&at| at <= now) {
+        while let Some(&(_, seq)) = self.returns.front().filter(|r| r.0 <= now) {
             self.returns.pop_front();
             self.credits += 1;
+            self.credit_by = self.credit_by.max((now, seq));
         }
         while let Some(&(at, seq)) = self.releases.front().filter(|r| r.0 <= now) {
             debug_assert!(at == now);
             self.releases.pop_front();
-            self.release(seq);
+            self.release(seq, now);
         }
         let mut due = std::mem::take(&mut self.scratch);
         self.done.take(now, &mut due);
@@ -248,13 +269,20 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn release(&mut self, seq: u64) {
+    fn release(&mut self, seq: u64, now: i64) {
         let slot = self.window.get_mut(seq);
         slot.released = true;
         let src = slot.src;
         for v in src.into_iter().filter(|&v| v != NONE) {
             self.values.all[v as usize].consumers -= 1;
-            self.registers += u32::from(self.values.try_free(v));
+            self.free(v, seq, now);
+        }
+    }
+
+    fn free(&mut self, version: u32, seq: u64, now: i64) {
+        if self.values.try_free(version) {
+            self.registers += 1;
+            self.register_by = self.register_by.max((now, seq));
         }
     }
 
@@ -265,7 +293,7 @@ impl<'a> Engine<'a> {
         self.last_done = now;
         for v in dst.into_iter().filter(|&v| v != NONE) {
             self.values.all[v as usize].pending = false;
-            self.registers += u32::from(self.values.try_free(v));
+            self.free(v, seq, now);
         }
         match self.code.ops[op as usize].unit {
             Unit::Exu => self.exus[usize::from(exu)].inflight -= 1,
@@ -288,7 +316,8 @@ impl<'a> Engine<'a> {
         slot.phase = Phase::Running;
         slot.start = now;
         slot.done = now + latency.max(1);
-        let (dst, done, behind) = (slot.dst, slot.done, slot.behind);
+        let (dst, done, behind, op) = (slot.dst, slot.done, slot.behind, slot.op);
+        self.started[self.code.ops[op as usize].unit as usize] = (now, seq);
         if behind == 0 {
             self.done.push(done, seq);
         }
@@ -305,7 +334,7 @@ impl<'a> Engine<'a> {
                 let op = &self.code.ops[self.window.get(waiter).op as usize];
                 let at = now + self.distance(class, op, i);
                 let w = self.window.get_mut(waiter);
-                w.sources = w.sources.max(at);
+                w.raise(by::SOURCES, at, seq);
                 w.unready -= 1;
                 if w.unready == 0 && w.holds == 0 {
                     self.schedule(waiter, now);
@@ -327,7 +356,7 @@ impl<'a> Engine<'a> {
         let gate = blocked.and_then(|(_, when)| when);
         let events = [
             gate,
-            self.returns.front().copied(),
+            self.returns.front().map(|r| r.0),
             self.releases.front().map(|r| r.0),
             self.wake.next(now),
             self.done.next(now),

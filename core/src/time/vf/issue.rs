@@ -2,7 +2,7 @@
 
 use super::compile::NONE;
 use super::engine::Engine;
-use super::state::{Exu, Phase};
+use super::state::{Exu, Phase, by};
 use super::tables::Unit;
 
 impl Engine<'_> {
@@ -14,6 +14,7 @@ impl Engine<'_> {
                 return;
             }
             let seq = list.remove(0);
+            self.window.get_mut(seq).by[by::PORT] = self.started[unit as usize].1;
             let latency = self.latency(seq);
             self.start(seq, now, latency);
         }
@@ -86,7 +87,10 @@ impl Engine<'_> {
     }
 
     fn enqueue(&mut self, seq: u64, exu: usize, predicted: i64, now: i64) {
+        let unit = &mut self.exus[exu];
         let slot = self.window.get_mut(seq);
+        let before = std::mem::replace(&mut unit.last_moved, seq);
+        slot.by[by::QUEUE] = if slot.crowded { unit.last_seq } else { before };
         let op = &self.code.ops[slot.op as usize];
         slot.phase = Phase::Queued;
         slot.exu = exu as u8;
@@ -94,7 +98,7 @@ impl Engine<'_> {
         slot.predicted = predicted;
         let sfu = self.tables.rows[usize::from(op.class)].figures.sfu == Some(1);
         self.exus[exu].queues[usize::from(sfu)].push_back(seq);
-        self.returns.push_back(now + i64::from(self.p.credit_return));
+        self.returns.push_back((now + i64::from(self.p.credit_return), seq));
     }
 
     /// Starts at most one instruction on each unit.
@@ -118,6 +122,8 @@ impl Engine<'_> {
             exu.queues[q].pop_front();
             exu.inflight += 1;
             exu.last = (now, u32::from(class));
+            let before = std::mem::replace(&mut exu.last_seq, seq);
+            self.window.get_mut(seq).by[by::PORT] = before;
             exu.last_of[q] = exu.last;
             let latency = self.latency(seq);
             self.start(seq, now, latency);

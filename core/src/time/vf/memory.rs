@@ -4,7 +4,7 @@ use super::compile::Op;
 use super::engine::Engine;
 use super::params::VfParams;
 use super::program::{Bar, Kind};
-use super::state::{BarState, Phase};
+use super::state::{BarState, NOBODY, Phase, by};
 use super::tables::Unit;
 
 /// Barrier start until a younger access may start; `None` if it does not wait.
@@ -58,7 +58,7 @@ impl Engine<'_> {
             let Some(d) = delay(p, b.bar, op.unit) else { continue };
             let slot = self.window.get_mut(seq);
             match b.start {
-                Some(s) => slot.bar = slot.bar.max(s + d),
+                Some(s) => slot.raise(by::BAR, s + d, b.seq),
                 None => {
                     slot.holds += 1;
                     b.waiting.push(seq);
@@ -103,6 +103,7 @@ impl Engine<'_> {
             bar,
             pending,
             free_at,
+            free_by: NOBODY,
             start: None,
             waiting: Vec::new(),
         });
@@ -111,11 +112,11 @@ impl Engine<'_> {
 
     /// Starts barriers, in order, that have nothing left to wait for.
     fn start_bars(&mut self, now: i64) {
-        let mut after = i64::MIN;
+        let (mut after, mut by) = (i64::MIN, NOBODY);
         for i in 0..self.bars.len() {
             let b = &self.bars[i];
             if let Some(s) = b.start {
-                after = after.max(s + retire(self.p, b.bar));
+                (after, by) = (after, by).max((s + retire(self.p, b.bar), b.seq));
                 continue;
             }
             // A barrier that orders nothing neither waits nor holds.
@@ -123,9 +124,11 @@ impl Engine<'_> {
             if b.pending > 0 && !empty {
                 return;
             }
-            let start = if empty { b.free_at } else { b.free_at.max(after) };
+            let (free, seq) = ((b.free_at, b.free_by), b.seq);
+            let (start, who) = if empty { free } else { free.max((after, by)) };
+            self.window.get_mut(seq).by[by::BAR] = who;
             self.begin_bar(i, start.max(now + 1), now);
-            after = after.max(start + retire(self.p, self.bars[i].bar));
+            (after, by) = (after, by).max((start + retire(self.p, self.bars[i].bar), seq));
         }
     }
 
@@ -146,7 +149,7 @@ impl Engine<'_> {
             let unit = self.code.ops[self.window.get(held).op as usize].unit;
             let d = delay(self.p, bar, unit).unwrap_or(0);
             let slot = self.window.get_mut(held);
-            slot.bar = slot.bar.max(start + d);
+            slot.raise(by::BAR, start + d, seq);
             slot.holds -= 1;
             if slot.holds == 0 && slot.unready == 0 {
                 self.schedule(held, now);
@@ -172,7 +175,7 @@ impl Engine<'_> {
             }
             self.orders.swap_remove(i);
             let slot = self.window.get_mut(load);
-            slot.order = slot.order.max(now);
+            slot.raise(by::ORDER, now, seq);
             slot.holds -= 1;
             if slot.holds == 0 && slot.unready == 0 {
                 self.schedule(load, now);
@@ -189,10 +192,16 @@ impl Engine<'_> {
         for b in self.bars.iter_mut().filter(|b| b.start.is_none() && b.seq > seq) {
             if covers(b.bar, unit) {
                 b.pending -= 1;
-                b.free_at = b.free_at.max(free_at);
+                (b.free_at, b.free_by) = (b.free_at, b.free_by).max((free_at, seq));
             }
         }
         self.start_bars(now);
+    }
+
+    /// Who had the memory ports before: the load or store that started last.
+    fn note_port(&mut self, seq: u64) {
+        let last = self.started[Unit::Load as usize].max(self.started[Unit::Store as usize]);
+        self.window.get_mut(seq).by[by::PORT] = last.1;
     }
 
     /// Starts ready loads, oldest first.
@@ -209,6 +218,7 @@ impl Engine<'_> {
             }
             self.banks.take_load(&need, now);
             self.ready[Unit::Load as usize].0.remove(i);
+            self.note_port(seq);
             started += 1;
             let latency = self.latency(seq);
             self.start(seq, now, latency);
@@ -241,7 +251,8 @@ impl Engine<'_> {
             let Some(behind) = self.banks.start_store(&need, seq, now) else { return };
             self.window.get_mut(seq).behind = behind;
             self.ready[Unit::Store as usize].0.remove(0);
-            self.returns.push_back(now + i64::from(self.p.credit_return));
+            self.note_port(seq);
+            self.returns.push_back((now + i64::from(self.p.credit_return), seq));
             let latency = self.latency(seq);
             self.start(seq, now, latency);
         }

@@ -28,7 +28,7 @@ pub use params::{Figures, OP_FIGURES, OpFigures, PARAMS, VfParams};
 pub use program::{
     Access, Bar, Class, File, Inst, Kind, Loop, Node, Reg, UB, VfProgram, mreg, vreg,
 };
-pub use record::{Cause, Options, Skip, VfRecord, VfTiming, Waits};
+pub use record::{Cause, Link, Options, Skip, VfRecord, VfTiming, Waits};
 
 use crate::diag::Diagnostic;
 

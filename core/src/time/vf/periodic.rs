@@ -132,7 +132,7 @@ impl Periods {
         }
         let before = s.waits;
         e.skips.push(Skip {
-            seq: e.window.tail + e.skipped.1,
+            seq: e.window.head + e.skipped.1,
             instructions: instructions * n,
             at: (now + e.skipped.0) as u64,
             cycles: jump as u64,
@@ -200,7 +200,7 @@ impl Periods {
             rel(e.window.tail),
         ]);
         self.put([(e.banks.free_at.max(now) - now), e.returns.len() as i64]);
-        self.put(e.returns.iter().map(|r| r - now));
+        self.put(e.returns.iter().map(|r| r.0 - now));
         if e.banks.has_left() {
             let left = e.banks.left.iter();
             self.put(left.flat_map(|l| l.map_or([OLD; 2], |l| [i64::from(l.slot), rel(l.seq)])));

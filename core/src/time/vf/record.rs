@@ -1,4 +1,24 @@
 //! What one run of a vector function tells.
+//!
+//! [`VfTiming::records`] holds one [`VfRecord`] a dynamic instruction, in program order, with the
+//! cycle of every stage counted from the launch:
+//!
+//! ```text
+//! head ──front──▶ dispatch ─▶ rename ─▶ queue ─▶ issue ──latency──▶ done
+//!                    └───────────── waits ─────────┘
+//! ```
+//!
+//! * `front` says, by cause, why the instruction at the head of the front end was not dispatched:
+//!   it adds up to `dispatch - head`.
+//! * `waits` says the same from dispatch on, the fixed way from stage to stage
+//!   ([`Cause::Stage`]) included: it adds up to `done - dispatch - latency`.
+//! * `held` and `after` name the last thing that dispatch and issue waited for, and the
+//!   instruction behind it.
+//!
+//! Where whole periods of a loop were skipped ([`VfTiming::skips`]), records go on behind the gap:
+//! those below [`Skip::seq`] lie before it, the others have their numbers and cycles after it.
+//! A link may name an instruction in the gap, and `front` of what was in flight across the gap
+//! tells what it met before.
 
 /// Why an instruction waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -8,10 +28,14 @@ pub enum Cause {
     Launch,
     /// A loop was starting, re-arming or pacing its iterations.
     Rearm,
+    /// As many instructions as fit had been dispatched in this cycle.
+    Width,
     /// No free physical vector register.
     Register,
     /// No credit of the shared queue.
     Credit,
+    /// On its way from stage to stage, which every instruction pays.
+    Stage,
     /// A source register was not there yet.
     Operand,
     /// The queue of the execution unit, or the window of instructions in flight, was full.
@@ -26,11 +50,13 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in pipeline order.
-    pub const ALL: [Cause; 9] = [
+    pub const ALL: [Cause; 11] = [
         Cause::Launch,
         Cause::Rearm,
+        Cause::Width,
         Cause::Register,
         Cause::Credit,
+        Cause::Stage,
         Cause::Operand,
         Cause::Queue,
         Cause::Port,
@@ -43,8 +69,10 @@ impl Cause {
         match self {
             Cause::Launch => "launch",
             Cause::Rearm => "loop re-arm",
+            Cause::Width => "dispatch width",
             Cause::Register => "register",
             Cause::Credit => "credit",
+            Cause::Stage => "stages",
             Cause::Operand => "operand",
             Cause::Queue => "queue",
             Cause::Port => "port",
@@ -57,6 +85,15 @@ impl Cause {
 /// Cycles waited, by cause in the order of [`Cause::ALL`].
 pub type Waits = [u64; Cause::ALL.len()];
 
+/// What an instruction waited for last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Why; [`Cause::Stage`] if nothing held it.
+    pub cause: Cause,
+    /// The instruction behind the cause, by [`VfRecord::seq`], where there is one.
+    pub seq: Option<u64>,
+}
+
 /// One dynamic instruction: when it reached each stage. Cycles count from the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VfRecord {
@@ -64,6 +101,8 @@ pub struct VfRecord {
     pub seq: u64,
     /// Index into the program's instructions.
     pub inst: u32,
+    /// Reached the head of the front end: the one before was dispatched.
+    pub head: u64,
     /// Left the front end.
     pub dispatch: u64,
     /// Registers renamed.
@@ -74,16 +113,25 @@ pub struct VfRecord {
     pub issue: u64,
     /// Result written, or access finished.
     pub done: u64,
+    /// Its own cycles, from start to done.
+    pub latency: u64,
     /// Execution unit, for computations.
     pub exu: u8,
-    /// Cycles waited, by cause.
+    /// Cycles at the head of the front end, by cause; `dispatch - head` in all.
+    pub front: Waits,
+    /// Cycles since dispatch that are not its own, by cause; `done - dispatch - latency` in all.
     pub waits: Waits,
+    /// What its dispatch waited for.
+    pub held: Link,
+    /// What its start waited for.
+    pub after: Link,
 }
 
-/// Whole periods that were skipped.
+/// Whole periods that were skipped. What was in flight is numbered and timed as it is behind the
+/// gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skip {
-    /// First instruction number not simulated.
+    /// First instruction number that has no record.
     pub seq: u64,
     /// Instructions skipped.
     pub instructions: u64,

@@ -3,7 +3,7 @@
 use super::compile::{NONE, Op};
 use super::engine::Engine;
 use super::program::File;
-use super::state::Phase;
+use super::state::{Phase, by};
 use super::tables::Unit;
 
 impl Engine<'_> {
@@ -35,7 +35,7 @@ impl Engine<'_> {
                 self.read(seq, op, i, v);
             }
         }
-        let freed = self.write(seq, op);
+        let freed = self.write(seq, op, now);
         match op.unit {
             Unit::Bar => self.bar(seq, op, now),
             Unit::Load | Unit::Store => self.access(seq, op, now),
@@ -52,12 +52,12 @@ impl Engine<'_> {
         let value = &mut self.values.all[v as usize];
         value.consumers += 1;
         let (started, at, class, link) = (value.started, value.start, value.class, value.waiters);
+        let producer = value.producer;
         let slot = self.window.get_mut(seq);
         slot.src[i] = v;
         if started {
             let at = at + self.distance(class, op, i);
-            let slot = self.window.get_mut(seq);
-            slot.sources = slot.sources.max(at);
+            self.window.get_mut(seq).raise(by::SOURCES, at, producer);
         } else {
             slot.next[i] = link;
             slot.unready += 1;
@@ -65,17 +65,20 @@ impl Engine<'_> {
         }
     }
 
-    fn write(&mut self, seq: u64, op: &Op) -> u32 {
+    fn write(&mut self, seq: u64, op: &Op, now: i64) -> u32 {
         let mut freed = 0;
         for i in 0..usize::from(op.ndst) {
             let reg = usize::from(op.dst[i]);
             let vector = self.code.files[reg] == File::Vector;
-            let new = self.values.new_version(op.class, vector);
+            let new = self.values.new_version(op.class, vector, seq);
             self.window.get_mut(seq).dst[i] = new;
             let old = std::mem::replace(&mut self.map[reg], new);
             if let Some(v) = self.values.all.get_mut(old as usize) {
                 v.mapped = false;
-                freed += u32::from(self.values.try_free(old));
+                if self.values.try_free(old) {
+                    freed += 1;
+                    self.register_by = self.register_by.max((now, seq));
+                }
             }
         }
         freed

@@ -21,6 +21,20 @@ pub(crate) enum Phase {
     Done,
 }
 
+/// Places in [`Slot::by`].
+pub(crate) mod by {
+    pub const SOURCES: usize = 0;
+    pub const BAR: usize = 1;
+    pub const ORDER: usize = 2;
+    pub const QUEUE: usize = 3;
+    pub const PORT: usize = 4;
+}
+
+/// No instruction.
+pub(crate) const NOBODY: u64 = u64::MAX;
+/// Something no instruction has done yet.
+pub(crate) const NEVER: (i64, u64) = (i64::MIN, NOBODY);
+
 /// One in-flight instruction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slot {
@@ -53,6 +67,8 @@ pub(crate) struct Slot {
     pub start: i64,
     pub done: i64,
     pub addr: i64,
+    /// Who set `sources`, `bar`, `order`; who went before it to the unit queue and to execution.
+    pub by: [u64; 5],
     pub src: [u32; SRC],
     /// Next waiter on the same value: sequence number * 8 + source + 1.
     pub next: [u64; SRC],
@@ -73,6 +89,7 @@ pub(crate) struct Value {
     /// References of consumers not yet released.
     pub consumers: u32,
     pub waiters: u64,
+    pub producer: u64,
 }
 
 /// Register versions, reused.
@@ -83,7 +100,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    pub fn new_version(&mut self, class: u16, vector: bool) -> u32 {
+    pub fn new_version(&mut self, class: u16, vector: bool, producer: u64) -> u32 {
         let v = Value {
             class,
             vector,
@@ -93,6 +110,7 @@ impl Values {
             start: 0,
             consumers: 0,
             waiters: 0,
+            producer,
         };
         if let Some(i) = self.free.pop() {
             self.all[i as usize] = v;
@@ -125,6 +143,21 @@ pub(crate) struct Window {
 impl Default for Window {
     fn default() -> Self {
         Window { slots: vec![Slot::default(); 256], head: 0, tail: 0 }
+    }
+}
+
+impl Slot {
+    /// Raises one of its bounds and notes who did.
+    pub fn raise(&mut self, what: usize, at: i64, seq: u64) {
+        let bound = match what {
+            by::SOURCES => &mut self.sources,
+            by::BAR => &mut self.bar,
+            _ => &mut self.order,
+        };
+        if at > *bound || at == *bound && self.by[what] < seq {
+            *bound = at;
+            self.by[what] = seq;
+        }
     }
 }
 
@@ -171,6 +204,9 @@ pub(crate) struct Exu {
     pub inflight: u32,
     /// Start and class of the last instruction.
     pub last: (i64, u32),
+    /// That instruction, and the last one moved to its queues.
+    pub last_seq: u64,
+    pub last_moved: u64,
     /// The same for each queue.
     pub last_of: [(i64, u32); QUEUES],
 }
@@ -181,6 +217,8 @@ impl Default for Exu {
             queues: [VecDeque::new(), VecDeque::new()],
             inflight: 0,
             last: (i64::MIN / 2, NONE),
+            last_seq: NOBODY,
+            last_moved: NOBODY,
             last_of: [(i64::MIN / 2, NONE); QUEUES],
         }
     }
@@ -201,6 +239,8 @@ pub(crate) struct BarState {
     pub pending: u32,
     /// Earliest start as far as older accesses go.
     pub free_at: i64,
+    /// The access or barrier that set it.
+    pub free_by: u64,
     pub start: Option<i64>,
     /// Younger accesses held back.
     pub waiting: Vec<u64>,
