@@ -251,6 +251,12 @@ impl<T: Copy + Eq + Hash> Interner<T> {
     pub fn items(&self) -> &[T] {
         &self.items
     }
+
+    /// Forgets every item, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.ids.clear();
+    }
 }
 
 /// Vector functions, each kept once.
@@ -296,6 +302,16 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Forgets everything, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.records.clear();
+        self.shapes.clear();
+        self.lanes.clear();
+        self.sites.clear();
+        self.groups.clear();
+        self.functions = Functions::default();
+    }
+
     /// Adds a record and returns its index.
     pub fn push(&mut self, record: Record) -> u32 {
         self.records.push(record);

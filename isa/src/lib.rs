@@ -12,3 +12,4 @@ pub mod machine;
 pub mod table;
 pub mod text;
 pub mod tile;
+pub mod verify;

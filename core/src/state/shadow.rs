@@ -171,6 +171,18 @@ impl Shadow {
         found.or((inside < end).then_some(inside))
     }
 
+    /// The first byte of `start..end` that a record wrote.
+    pub fn first_written(&self, start: u64, end: u64) -> Option<u64> {
+        let (start, end) = (start.min(self.size as u64), end.min(self.size as u64));
+        let blocks = start as usize / BLOCK..(end as usize).div_ceil(BLOCK);
+        let slots = self.writer.get(blocks.clone())?;
+        blocks.zip(slots).filter(|(_, w)| **w != WRITER_NONE).find_map(|(b, _)| {
+            let block = (b * BLOCK) as u64;
+            let bytes = start.max(block)..end.min(block + BLOCK as u64);
+            bytes.into_iter().find(|at| self.writer(*at) != WRITER_NONE)
+        })
+    }
+
     /// Record that last wrote the byte, or [`WRITER_NONE`].
     #[inline]
     pub fn writer(&self, at: u64) -> u32 {
@@ -247,6 +259,8 @@ mod tests {
             for (a, b) in [(0, 256), (40, 90), (200, 300), (60, 60)] {
                 let first = (a..b).find(|i| !defined[*i as usize]);
                 prop_assert_eq!(s.first_undefined(a, b), first);
+                let written = (a..b).find(|i| writer[*i as usize] != WRITER_NONE);
+                prop_assert_eq!(s.first_written(a, b), written);
                 prop_assert_eq!(s.is_defined(a, b), first.is_none());
             }
         }

@@ -50,6 +50,13 @@ impl Log {
         Log { family, ..Log::default() }
     }
 
+    /// Back to an empty log of the same family, keeping the memory.
+    pub fn clear(&mut self) {
+        self.stream.clear();
+        (self.site, self.group) = (SiteId(NONE), NONE);
+        self.pending.fill(NONE);
+    }
+
     /// Records an instruction and returns the record's index.
     ///
     /// The caller has checked the parameters; a wait without its set and a set of a pending flag

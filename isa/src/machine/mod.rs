@@ -85,6 +85,18 @@ impl Machine {
         Machine::with_memory(settings, ub)
     }
 
+    /// Back to power-on with undefined UB, keeping the memory.
+    pub fn restart(&mut self) {
+        self.ub.reset(self.settings.poison);
+        self.gm = Gm::default();
+        self.regs = Regs::default();
+        self.log.clear();
+        self.findings = Findings::default();
+        self.owners.clear();
+        self.other_end = None;
+        self.mask_mode_warned = false;
+    }
+
     fn with_memory(settings: Settings, ub: Memory) -> Self {
         Machine {
             ub,

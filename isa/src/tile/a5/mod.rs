@@ -14,7 +14,7 @@ mod software;
 
 pub use function::{Affine, Code, Function, M, Micro, Node, V};
 pub use run::{Issue, Item, Listing, Values};
-pub(super) use software::needed as by_software;
+pub(crate) use software::needed as by_software;
 
 pub(super) use col_reduce::col_reduce;
 pub(super) use convert::{convert, legal as converts};

@@ -1,0 +1,427 @@
+//! What is verified: a unit (operation, types, shape of its operands) and, within it, uses made from
+//! a few small numbers that can be enumerated, drawn and shrunk.
+
+use crate::tile::{
+    Call, Family, Layout, Limits, Loc, OperandOrder, Quirks, Sat, Scalar, Tile, TileOp, Tmp,
+};
+use ptoemu_core::dtype::DType;
+use ptoemu_core::num::{Dist, Round};
+
+/// How the shapes of an operation's tiles depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// All tiles alike.
+    Elementwise,
+    /// One result per row.
+    RowReduce,
+    /// One result per column.
+    ColReduce,
+    /// One source element per row.
+    RowExpand,
+    /// A full tile and one value or block per row.
+    RowExpandBin,
+    /// One source row for all rows; the last source, where there are two.
+    ColExpand,
+    /// Rows and columns change places.
+    Turned,
+}
+
+impl Form {
+    /// Forms that operations nobody classified are tried with, in this order.
+    const OTHERS: [Form; 5] =
+        [Form::Elementwise, Form::ColExpand, Form::RowReduce, Form::RowExpand, Form::Turned];
+
+    fn candidates(op: &TileOp) -> &'static [Form] {
+        match op {
+            _ if op.reduces_rows() => &[Form::RowReduce],
+            _ if op.expands_rows() && op.sig.srcs == 2 => &[Form::RowExpandBin],
+            _ if op.expands_rows() => &[Form::RowExpand],
+            _ if op.reduces_cols() && op.sig.srcs == 1 => &[Form::ColReduce, Form::ColExpand],
+            _ => &Form::OTHERS,
+        }
+    }
+}
+
+/// An operation on element types of a family, with one form of operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Family.
+    pub family: Family,
+    /// Operation.
+    pub op: &'static TileOp,
+    /// Element type of the sources.
+    pub from: DType,
+    /// Element type of the destination.
+    pub to: DType,
+    /// Form of the operands.
+    pub form: Form,
+    /// Column-major tiles are legal.
+    pub turns: bool,
+}
+
+impl Unit {
+    /// Every unit of an operation: type pairs and forms of which some simple use is legal.
+    pub fn all(family: Family, op: &'static TileOp) -> Vec<Unit> {
+        if op.sig.view {
+            return Vec::new();
+        }
+        let types = op.types(family);
+        let same = types.iter().map(|t| (*t, *t));
+        let mixed = types.iter().flat_map(|from| DType::ALL.map(|to| (*from, to)));
+        let units = |pairs: &mut dyn Iterator<Item = (DType, DType)>| -> Vec<Unit> {
+            pairs
+                .filter_map(|(from, to)| {
+                    let forms = Form::candidates(op).iter();
+                    let unit = |form: &Form| Unit { family, op, from, to, form: *form, turns: true };
+                    let found = forms.map(unit).find(|u| u.legal(false))?;
+                    Some(Unit { turns: found.legal(true), ..found })
+                })
+                .collect()
+        };
+        match units(&mut same.into_iter()) {
+            alike if !alike.is_empty() && op.name != "tcvt" => alike,
+            _ if op.sig.srcs == 0 => Vec::new(),
+            _ => units(&mut mixed.into_iter()),
+        }
+    }
+
+    /// Is any of a few simple uses legal?
+    fn legal(&self, turned: bool) -> bool {
+        let limits = Limits::of(self.family);
+        [(16, 32), (32, 64), (8, 8)].into_iter().any(|(rows, cols)| {
+            [0, 1].into_iter().any(|tmp| {
+                let spec = Spec { rows, cols, tmp, turned, ..Spec::default() };
+                let call = spec.call(self, Quirks::corrected());
+                crate::tile::check(&call, self.family, &limits).is_ok() && !unbuilt(&call)
+            })
+        })
+    }
+
+    /// Does its microcode run as a routine of the emulator?
+    pub fn slow(&self) -> bool {
+        let call = Spec { rows: 8, cols: 32, ..Spec::default() }.call(self, Quirks::corrected());
+        self.family == Family::A5 && crate::tile::a5::by_software(&call)
+    }
+
+    /// Elements of the narrowest block among the types.
+    pub fn block(&self) -> u32 {
+        32 / self.from.size().min(self.to.size()).min(4) as u32
+    }
+
+    /// Elements of one repeat of the source type.
+    pub fn repeat(&self) -> u32 {
+        256 / self.from.size() as u32
+    }
+
+    /// `f32`, or `f32-f16` where the types differ.
+    pub fn types(&self) -> String {
+        if self.from == self.to {
+            self.from.name().to_string()
+        } else {
+            format!("{}-{}", self.from, self.to)
+        }
+    }
+}
+
+/// Legal on the 950, but its routine is not described.
+pub(super) fn unbuilt(call: &Call) -> bool {
+    call.family == Family::A5 && crate::tile::a5::unbuilt(call).is_some()
+}
+
+/// One use of a unit; [`Spec::default`] is the simplest of all values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Spec {
+    /// Valid rows.
+    pub rows: u32,
+    /// Valid columns.
+    pub cols: u32,
+    /// Physical rows below the valid ones.
+    pub below: u32,
+    /// Blocks of a row beyond those that hold valid columns: dst, sources, tmp.
+    pub slack: [u16; 4],
+    /// Blocks between the end of the tile before and each tile: dst, sources, tmp.
+    pub shift: [u8; 4],
+    /// Physical columns of a column operand beyond its one.
+    pub columns: u8,
+    /// Valid rows and columns are run-time values.
+    pub dynamic: [bool; 2],
+    /// Column-major tiles, or a row-major instead of a column-major column.
+    pub turned: bool,
+    /// One block per row instead of one value.
+    pub blocks: bool,
+    /// The expanded operand comes first.
+    pub swapped: bool,
+    /// A one-row source instead of a column.
+    pub flat: bool,
+    /// Form of tmp: 0 as usual, 1 the other usual one, 2 as small as allowed, 3 one block wide.
+    pub tmp: u8,
+    /// Sources that share the place of dst, one bit each.
+    pub in_place: u8,
+    /// Scalar first, sums in pairs, or addresses indexed.
+    pub variant: bool,
+    /// Operand order of the shipped code.
+    pub order: bool,
+    /// Rounding mode, 0 for none.
+    pub round: u8,
+    /// Saturation: 0 unsaid, 1 on, 2 off.
+    pub sat: u8,
+    /// Which distribution fills the tiles.
+    pub dist: u8,
+    /// Seed of the contents.
+    pub seed: u32,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Spec {
+            rows: 1,
+            cols: 1,
+            below: 0,
+            slack: [0; 4],
+            shift: [0; 4],
+            columns: 0,
+            dynamic: [false; 2],
+            turned: false,
+            blocks: false,
+            swapped: false,
+            flat: false,
+            tmp: 0,
+            in_place: 0,
+            variant: false,
+            order: false,
+            round: 0,
+            sat: 0,
+            dist: 0,
+            seed: 1,
+        }
+    }
+}
+
+const DST: usize = 0;
+const TMP: usize = 3;
+
+impl Spec {
+    /// The distribution that fills tiles of a type.
+    pub fn dist(&self, t: DType) -> Dist {
+        let floats = [Dist::Unit, Dist::Special, Dist::SpecialNonan, Dist::Pos];
+        let ints = [Dist::Full, Dist::MinMax, Dist::Small, Dist::Nz];
+        let all = if t.is_float() { floats } else { ints };
+        all[usize::from(self.dist) % all.len()]
+    }
+
+    /// The call, its tiles placed one after the other.
+    pub fn call(&self, u: &Unit, quirks: Quirks) -> Call {
+        let dst = self.destination(u);
+        let mut call = Call::new(u.op, dst, self.sources(u));
+        call.family = u.family;
+        call.quirks = quirks;
+        call.tmp = self.scratch(u);
+        self.attributes(u, &mut call);
+        self.place(&mut call);
+        call
+    }
+
+    fn attributes(&self, u: &Unit, call: &mut Call) {
+        if u.op.sig.scalar {
+            let mut bits = [0u8; 8];
+            self.dist(u.from).fill(u.from, self.seed.into(), 9, &mut bits[..u.from.size()]);
+            call.scalar = Some(Scalar { dtype: u.from, bits: u64::from_le_bytes(bits) });
+        }
+        call.attrs.reversed = self.variant && u.op.sig.scalar;
+        call.attrs.binary = self.variant && call.tmp.is_some();
+        call.attrs.indexed = self.variant && u.family == Family::A5;
+        call.attrs.round =
+            usize::from(self.round).checked_sub(1).map(|i| Round::ALL[i % Round::ALL.len()]);
+        call.attrs.sat = [None, Some(Sat::On), Some(Sat::Off)][usize::from(self.sat) % 3];
+        call.operand_order = if self.order { OperandOrder::Vendor } else { OperandOrder::Seed };
+    }
+
+    fn tile(&self, name: &str, dtype: DType, shape: (u32, u32), valid: (u32, u32)) -> Tile {
+        Tile {
+            name: name.to_string(),
+            loc: Loc::Vec,
+            dtype,
+            rows: shape.0,
+            cols: shape.1,
+            valid_rows: valid.0,
+            valid_cols: valid.1,
+            static_rows: !self.dynamic[0],
+            static_cols: !self.dynamic[1],
+            layout: Layout::RowMajor,
+            fractal: false,
+            pad: 0,
+            addr: 0,
+        }
+    }
+
+    /// Physical columns of a row with `cols` valid ones.
+    fn line(&self, u: &Unit, cols: u32, which: usize) -> u32 {
+        let block = u.block();
+        cols.max(1).next_multiple_of(block) + block * u32::from(self.slack[which])
+    }
+
+    fn full(&self, u: &Unit, name: &str, t: DType, which: usize) -> Tile {
+        let shape = (self.rows + self.below, self.line(u, self.cols, which));
+        self.tile(name, t, shape, (self.rows, self.cols))
+    }
+
+    /// One element per row: a column-major column, or the first column of a row-major tile.
+    fn column(&self, u: &Unit, name: &str, t: DType, which: usize) -> Tile {
+        if self.turned {
+            let shape = (self.rows + self.below, self.line(u, 1, which));
+            return self.tile(name, t, shape, (self.rows, 1));
+        }
+        let rows = (self.rows + self.below).next_multiple_of(u.block());
+        let cols = 1 + u32::from(self.columns);
+        let tile = self.tile(name, t, (rows, cols), (self.rows, 1));
+        Tile { layout: Layout::ColMajor, static_cols: true, ..tile }
+    }
+
+    fn row(&self, u: &Unit, name: &str, t: DType, which: usize) -> Tile {
+        self.tile(name, t, (1, self.line(u, self.cols, which)), (1, self.cols))
+    }
+
+    /// The column-major tile of the same bytes, where the layout is column-major.
+    fn turn(&self, u: &Unit, t: Tile) -> Tile {
+        if self.turned && u.form == Form::Elementwise { transposed(t) } else { t }
+    }
+
+    fn destination(&self, u: &Unit) -> Tile {
+        match u.form {
+            Form::RowReduce => self.column(u, "dst", u.to, DST),
+            Form::ColReduce => self.row(u, "dst", u.to, DST),
+            Form::Turned => {
+                let shape = (self.cols + self.below, self.line(u, self.rows, DST));
+                self.tile("dst", u.to, shape, (self.cols, self.rows))
+            }
+            _ => self.turn(u, self.full(u, "dst", u.to, DST)),
+        }
+    }
+
+    fn sources(&self, u: &Unit) -> Vec<Tile> {
+        let t = u.from;
+        match (u.form, u.op.sig.srcs) {
+            (_, 0) => Vec::new(),
+            (Form::RowExpand, _) if self.flat => {
+                let cols = (self.rows + self.below).next_multiple_of(u.block());
+                vec![self.tile("src", t, (1, cols), (1, cols))]
+            }
+            (Form::RowExpand, _) => vec![self.column(u, "src", t, 1)],
+            (Form::RowExpandBin, _) => self.expanded(u),
+            (Form::ColExpand, 1) => vec![self.row(u, "src", t, 1)],
+            (Form::ColExpand, n) => (0..n)
+                .map(|i| match i + 1 == n {
+                    true => self.row(u, name(n, i), t, 2),
+                    false => self.full(u, name(n, i), t, 1),
+                })
+                .collect(),
+            (_, n) => (0..n)
+                .map(|i| {
+                    let shared = self.in_place >> i & 1 == 1;
+                    let which = if shared { DST } else { (usize::from(i) + 1).min(2) };
+                    self.turn(u, self.full(u, name(n, i), t, which))
+                })
+                .collect(),
+        }
+    }
+
+    /// The full operand and the one of one value or block per row.
+    fn expanded(&self, u: &Unit) -> Vec<Tile> {
+        let names = if self.swapped { ["src1", "src0"] } else { ["src0", "src1"] };
+        let which = if self.in_place & 1 == 1 { DST } else { 1 };
+        let full = self.full(u, names[0], u.from, which);
+        let exp = if self.blocks {
+            let block = 32 / u.from.size() as u32;
+            let shape = (self.rows + self.below, self.line(u, block, 2));
+            self.tile(names[1], u.from, shape, (self.rows, block))
+        } else {
+            Spec { turned: false, ..*self }.column(u, names[1], u.from, 2)
+        };
+        if self.swapped { vec![exp, full] } else { vec![full, exp] }
+    }
+
+    fn scratch(&self, u: &Unit) -> Option<Tile> {
+        let whole = |(rows, cols): (u32, u32), t| {
+            let tile = self.tile("tmp", t, (rows, cols), (rows, cols));
+            Tile { static_rows: true, static_cols: true, ..tile }
+        };
+        let rows = self.rows + self.below;
+        let given = self.tmp % 4;
+        match (u.op.sig.tmp, u.form) {
+            (Tmp::None, _) => None,
+            (Tmp::Optional, _) if given == 0 => None,
+            (_, Form::RowReduce) => {
+                let e = u.repeat();
+                let chunks = (self.cols / e / 2).max(1);
+                let cols = match given {
+                    0 | 1 => self.line(u, self.cols, if given == 0 { 1 } else { TMP }),
+                    2 => e * chunks,
+                    _ => u.block(),
+                };
+                Some(whole((rows, cols), u.from))
+            }
+            (_, Form::RowExpandBin) => {
+                let bytes = match given {
+                    1 => 7680,
+                    _ => 256 * self.rows.div_ceil(8).clamp(1, 30),
+                };
+                Some(whole((1, bytes / u.from.size() as u32), u.from))
+            }
+            (_, Form::ColReduce) => {
+                let half = (self.rows / 2).max(1);
+                let shape = if given == 1 { rows } else { half };
+                Some(whole((shape, self.line(u, self.cols, TMP)), u.from))
+            }
+            _ if u.from != u.to => {
+                let repeats = (self.cols / 64).clamp(1, 255);
+                Some(whole((1, 64 * repeats), DType::I32))
+            }
+            _ => Some(whole((rows, self.line(u, self.cols, TMP)), u.from)),
+        }
+    }
+
+    /// Sources, tmp, dst one after the other; a source in place lies where dst lies.
+    fn place(&self, call: &mut Call) {
+        let mut at = 0u64;
+        let mut next = |t: &mut Tile, which: usize| {
+            t.addr = at.next_multiple_of(32) + 32 * u64::from(self.shift[which]);
+            at = t.end();
+        };
+        let alike = |s: &Tile, d: &Tile| s.bytes() == d.bytes() && s.row_stride() == d.row_stride();
+        let full = |i: usize| {
+            // In row-expand operations the first bit speaks of the full operand.
+            let expands = call.op.expands_rows() && call.op.sig.srcs == 2;
+            if expands { (self.swapped as usize == i) as usize } else { 1 << i }
+        };
+        let shared: Vec<bool> = (0..call.src.len())
+            .map(|i| usize::from(self.in_place) & full(i) != 0 && alike(&call.src[i], &call.dst))
+            .collect();
+        for (i, t) in call.src.iter_mut().enumerate().filter(|(i, _)| !shared[*i]) {
+            next(t, (i + 1).min(2));
+        }
+        if let Some(t) = &mut call.tmp {
+            next(t, TMP);
+        }
+        next(&mut call.dst, DST);
+        for (t, _) in call.src.iter_mut().zip(shared).filter(|(_, s)| *s) {
+            t.addr = call.dst.addr;
+        }
+    }
+}
+
+fn name(n: u8, i: u8) -> &'static str {
+    match (n, i) {
+        (1, _) => "src",
+        (_, 0) => "src0",
+        _ => "src1",
+    }
+}
+
+/// The column-major tile of the same bytes.
+fn transposed(mut t: Tile) -> Tile {
+    t.layout = Layout::ColMajor;
+    (t.rows, t.cols) = (t.cols, t.rows);
+    (t.valid_rows, t.valid_cols) = (t.valid_cols, t.valid_rows);
+    (t.static_rows, t.static_cols) = (t.static_cols, t.static_rows);
+    t
+}
