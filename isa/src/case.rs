@@ -3,7 +3,7 @@
 
 mod text;
 
-pub use text::to_pto;
+pub use text::{to_pto, to_replay};
 
 use crate::hazards;
 use crate::machine::{Backend, Machine, Settings, Stop};

@@ -29,7 +29,15 @@ fn sweep(family: Family, default: u64) {
                 }
             }
         }
-        println!("{:20} {:3} units {:6}/{:6} {:?} {:.0}/s", op.name, units.len(), legal, n * units.len() as u64, start.elapsed(), legal as f64 / start.elapsed().as_secs_f64());
+        println!(
+            "{:20} {:3} units {:6}/{:6} {:?} {:.0}/s",
+            op.name,
+            units.len(),
+            legal,
+            n * units.len() as u64,
+            start.elapsed(),
+            legal as f64 / start.elapsed().as_secs_f64()
+        );
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

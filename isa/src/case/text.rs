@@ -42,6 +42,59 @@ pub fn to_pto(call: &Call, data: &dyn Fn(usize, DType) -> String) -> Option<Stri
     ))
 }
 
+/// A program whose buffers are the bytes of the tiles: dst and sources whole, before the operation,
+/// and dst whole after it; `outside` is one more range of UB that is filled and stored back.
+/// `comment` stands at its head. Arguments: `dst`, the sources, `outside`.
+pub fn to_replay(call: &Call, outside: Option<(u64, u64)>, comment: &str) -> Option<String> {
+    if call.op.sig.view {
+        return None;
+    }
+    let names: Vec<&str> = call.tiles().map(|(role, _)| role).collect();
+    let mut w = Writer::default();
+    let bytes = |addr: u64, rows: u32, line: u64| {
+        let cols = u32::try_from(line).unwrap_or(u32::MAX);
+        let t = Tile { name: String::new(), dtype: DType::U8, addr, ..call.dst.clone() };
+        let t = Tile { layout: Layout::RowMajor, rows, cols, valid_rows: rows, pad: 0, ..t };
+        Tile { valid_cols: cols, static_rows: true, static_cols: true, ..t }
+    };
+    let whole = |t: &Tile| {
+        let raw = t.storage_rows();
+        bytes(t.addr, raw.rows, u64::from(raw.cols) * raw.dtype.size() as u64)
+    };
+    let outside = outside.map(|(start, end)| bytes(start, 1, end - start));
+    let mut filled: Vec<(&str, Tile)> = Vec::new();
+    filled.extend(outside.iter().map(|t| ("outside", t.clone())));
+    let tiles = std::iter::once(&call.dst).chain(&call.src);
+    filled.extend(names.iter().copied().zip(tiles.map(whole)));
+    for (name, t) in &filled {
+        let part = w.view(name, t);
+        w.line(&format!("%{name}_at = arith.constant {:#x} : i64", t.addr));
+        w.whole(name, t);
+        let ty = tile_type(t);
+        w.line(&format!("pto.tload ins(%{name}_part : {part}) outs(%{name}_all : {ty})"));
+    }
+    if let Some(t) = &call.tmp {
+        w.line(&format!("%tmp_at = arith.constant {:#x} : i64", t.addr));
+    }
+    for (role, t) in call.tiles() {
+        w.alloc(role, t);
+    }
+    w.operation(call, &names);
+    for (name, t) in filled.iter().filter(|(name, _)| matches!(*name, "dst" | "outside")) {
+        let (ty, part) = (tile_type(t), view_type("partition_tensor_view", t));
+        w.line(&format!("pto.tstore ins(%{name}_all : {ty}) outs(%{name}_part : {part})"));
+    }
+    filled.rotate_left(usize::from(outside.is_some()));
+    let args: Vec<String> =
+        filled.iter().map(|(name, _)| format!("%{name}: !pto.ptr<ui8>")).collect();
+    Some(format!(
+        "{comment}module {{\n  func.func @{}({}) {{\n{}    return\n  }}\n}}\n",
+        call.op.name,
+        args.join(", "),
+        w.body
+    ))
+}
+
 fn title(call: &Call) -> String {
     let t = call.src.first().unwrap_or(&call.dst);
     format!(
@@ -92,6 +145,11 @@ fn tile_type(t: &Tile) -> String {
     )
 }
 
+/// The type of a view of the valid region of a tile.
+fn view_type(kind: &str, t: &Tile) -> String {
+    format!("!pto.{kind}<{}x{}x{}>", t.valid_rows, t.valid_cols, element(t.dtype))
+}
+
 /// The bytes of a tile as a row-major tile of its own, valid sizes static.
 fn raw(t: &Tile, whole: bool) -> Tile {
     let mut raw = t.storage_rows();
@@ -121,6 +179,17 @@ impl Writer {
 
     fn tile(&mut self, name: &str, t: &Tile) {
         self.line(&format!("%{name}_at = arith.constant {:#x} : i64", t.addr));
+        self.alloc(name, t);
+    }
+
+    /// The bytes of a tile as a tile of their own, at the same place.
+    fn whole(&mut self, name: &str, t: &Tile) {
+        let ty = tile_type(t);
+        self.line(&format!("%{name}_all = pto.alloc_tile addr = %{name}_at : {ty}"));
+    }
+
+    /// A tile at the constant `%name_at`.
+    fn alloc(&mut self, name: &str, t: &Tile) {
         let mut place = format!("addr = %{name}_at");
         if !t.static_rows {
             self.index(&format!("{name}_rows"), t.valid_rows.into());
@@ -136,8 +205,7 @@ impl Writer {
     /// A view of the compact valid region of `t` in the buffer `%name`.
     fn view(&mut self, name: &str, t: &Tile) -> String {
         let (r, c) = (t.valid_rows, t.valid_cols);
-        let of = |kind: &str| format!("!pto.{kind}<{r}x{c}x{}>", element(t.dtype));
-        let (view, part) = (of("tensor_view"), of("partition_tensor_view"));
+        let (view, part) = (view_type("tensor_view", t), view_type("partition_tensor_view", t));
         self.index(&format!("{name}_zero"), 0);
         self.index(&format!("{name}_one"), 1);
         self.index(&format!("{name}_r"), r.into());
@@ -159,7 +227,7 @@ impl Writer {
         let part = self.view(name, &all);
         self.tile(name, t);
         let ty = tile_type(&all);
-        self.line(&format!("%{name}_all = pto.alloc_tile addr = %{name}_at : {ty}"));
+        self.whole(name, &all);
         self.line(&format!("pto.tload ins(%{name}_part : {part}) outs(%{name}_all : {ty})"));
     }
 

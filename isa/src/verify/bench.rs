@@ -300,7 +300,8 @@ fn element(mem: &[u8], at: u64, n: usize) -> u64 {
 fn values(call: &Call, before: &[u8], got: &[u8], want: &[u8]) -> Option<Fault> {
     let t = &call.dst;
     let n = t.dtype.size();
-    let same = |(a, b): (u64, u64)| got.get(a as usize..b as usize) == want.get(a as usize..b as usize);
+    let same =
+        |(a, b): (u64, u64)| got.get(a as usize..b as usize) == want.get(a as usize..b as usize);
     if valid_runs(t).all(same) {
         return None;
     }

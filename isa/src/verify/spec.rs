@@ -72,7 +72,8 @@ impl Unit {
             pairs
                 .filter_map(|(from, to)| {
                     let forms = Form::candidates(op).iter();
-                    let unit = |form: &Form| Unit { family, op, from, to, form: *form, turns: true };
+                    let unit =
+                        |form: &Form| Unit { family, op, from, to, form: *form, turns: true };
                     let found = forms.map(unit).find(|u| u.legal(false))?;
                     Some(Unit { turns: found.legal(true), ..found })
                 })
