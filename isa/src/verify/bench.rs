@@ -10,7 +10,7 @@ use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{Dist, SplitMix64};
 use ptoemu_core::state::WRITER_NONE;
-use ptoemu_core::stream::{Group, Site, SiteId, Stream};
+use ptoemu_core::stream::{Site, SiteId, Stream};
 use rustc_hash::FxHashMap;
 
 /// What is verified: issues the microcode of a call.
@@ -155,7 +155,7 @@ impl Bench {
         self.want.clone_from(&self.before);
         let entry = m.modes();
         let site = SiteId(m.log.stream.sites.intern(Site { span: Default::default(), file: 0 }));
-        m.log.stream.groups.push(Group { name: call.op.name, site });
+        m.log.stream.groups.push(call.group(site));
         m.at(site, 0);
         self.core = Core::default();
         if let Err(stop) = tile::reference(call, &mut Mem { ub: &mut self.want, gm: None }) {
