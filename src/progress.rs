@@ -20,10 +20,19 @@ pub struct Progress {
 impl Progress {
     /// Starts watching; `unit` names what [`Progress::counter`] counts.
     pub fn start(what: &'static str, unit: &'static str) -> Self {
+        Progress::watching(what, unit, 0)
+    }
+
+    /// The same for work of `total` units: the time that is left is shown too.
+    pub fn of(what: &'static str, unit: &'static str, total: u64) -> Self {
+        Progress::watching(what, unit, total)
+    }
+
+    fn watching(what: &'static str, unit: &'static str, total: u64) -> Self {
         let (done, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (end, n) = (done.clone(), count.clone());
         let show = std::io::stderr().is_terminal();
-        let thread = show.then(|| std::thread::spawn(move || watch(what, unit, &end, &n)));
+        let thread = show.then(|| std::thread::spawn(move || watch(what, unit, total, &end, &n)));
         Progress { done, count, thread }
     }
 
@@ -33,7 +42,7 @@ impl Progress {
     }
 }
 
-fn watch(what: &str, unit: &str, done: &AtomicBool, count: &AtomicU64) {
+fn watch(what: &str, unit: &str, total: u64, done: &AtomicBool, count: &AtomicU64) {
     let start = Instant::now();
     let mut shown = false;
     while !done.load(Ordering::Relaxed) {
@@ -46,7 +55,13 @@ fn watch(what: &str, unit: &str, done: &AtomicBool, count: &AtomicU64) {
         let rate = n as f64 / spent.as_secs_f64();
         let text = match n {
             0 => format!("{what}: {:.0} s", spent.as_secs_f64()),
-            _ => format!("{what}: {:.0} s, {n} {unit}, {rate:.0} a second", spent.as_secs_f64()),
+            _ if total == 0 => {
+                format!("{what}: {:.0} s, {n} {unit}, {rate:.0} a second", spent.as_secs_f64())
+            }
+            _ => {
+                let left = total.saturating_sub(n) as f64 / rate;
+                format!("{what}: {n} of {total} {unit}, {rate:.0} a second, {left:.0} s left")
+            }
         };
         let _ = write!(std::io::stderr().lock(), "\r{text}\x1b[K");
         shown = true;

@@ -11,6 +11,7 @@ mod run;
 mod screen;
 mod targets;
 mod trace;
+mod verify;
 mod vf;
 
 use crate::render::render;
@@ -50,6 +51,8 @@ pub enum Command {
     Vf(vf::VfArgs),
     /// What an instruction or a tile operation means, accepts and costs.
     Explain(explain::ExplainArgs),
+    /// Verify the microcode of tile operations against their meaning.
+    Verify(verify::VerifyArgs),
     /// Run a kernel and write its traces for viewers and for reading.
     Trace(trace::TraceArgs),
 }
@@ -82,6 +85,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Vf(a) => vf::vf(a),
         Command::Explain(a) => explain::explain(a),
         Command::Trace(a) => trace::trace(a),
+        Command::Verify(a) => verify::verify(a),
     };
     match result {
         Ok(status) => status,

@@ -165,6 +165,51 @@ impl Quirk {
             Quirk::R2 => "950: V does not wait for integers divided by the scalar unit",
         }
     }
+
+    /// What the shipped code would have to do instead.
+    pub const fn repair(self) -> &'static str {
+        match self {
+            Quirk::A4 => "issue rounds of at most 255 repeats, or use counter mode",
+            Quirk::A6 => "leave out rounds of no rows and masks of no lanes",
+            Quirk::D2 => {
+                "assert that exactly one operand is full, or break the tie by row stride with tmp too"
+            }
+            Quirk::D4 => "step by the row stride of the expanded tile, or assert one block per row",
+            Quirk::D5 => "step the full operand by its own row stride",
+            Quirk::D6 => "step one element per row of a column-major tile",
+            Quirk::D11 => "run min(240, rows left) rows in every round",
+            Quirk::D12 => "fill floor(columns / 2) pairs and store the last odd byte by itself",
+            Quirk::D13 => {
+                "assert the columns tmp needs: one repeat, for sums half the repeats of a row"
+            }
+            Quirk::D14 => "copy whole blocks, then the rest of the row under a mask",
+            Quirk::D15 => "return before the first instruction when a valid size is 0",
+            Quirk::D16 => {
+                "take the broadcast path for column-major sources of whole 8-row groups only"
+            }
+            Quirk::D18 => "make a predicate of its own for the odd half",
+            Quirk::D19 => {
+                "use one counter-mode instruction per row when a stride exceeds its field"
+            }
+            Quirk::D20 => {
+                "use one counter-mode instruction per row when a stride exceeds its field"
+            }
+            Quirk::Q1 => {
+                "compare the valid columns with the columns of the tile, not with themselves"
+            }
+            Quirk::Q3 => "treat a column-major tile as the row-major one of the same bytes",
+            Quirk::Q4 => "treat a column-major tile as the row-major one of the same bytes",
+            Quirk::Q5 => "choose the bursts by the layout of global memory",
+            Quirk::Q6 => "clip the transfer to the valid region, take gaps from the real strides",
+            Quirk::Q8 => "set the saturation bit for every pair that obeys it, with tmp or without",
+            Quirk::Q9 => "keep the scalar in scratch and divide",
+            Quirk::Q10 => "negate the scalar as an integer",
+            Quirk::Q30 => "walk tmp from its start for every row, with a barrier between rows",
+            Quirk::Q40 => "refuse the pair of types at compile time",
+            Quirk::Q41 => "refuse the rounding mode at compile time",
+            Quirk::R2 => "wait for the scalar unit before the next vector function",
+        }
+    }
 }
 
 /// A set of quirks.
