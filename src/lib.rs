@@ -15,3 +15,4 @@ pub mod report;
 pub mod session;
 pub mod targets;
 pub mod vf_program;
+pub mod whatif;

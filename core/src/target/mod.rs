@@ -8,10 +8,12 @@ mod figure;
 mod load;
 mod read;
 pub mod schema;
+mod slot;
 
 pub use figure::{Conf, Figure, Place, Source};
 pub use load::Resolve;
 pub use schema::Family;
+pub use slot::Slot;
 
 use crate::catalogue::{Catalogue, Entry};
 use crate::diag::{Diagnostic, SourceFile};
@@ -137,15 +139,10 @@ impl Target {
             Err(d) => vec![self.own_copy(path).ok_or(d)?],
         };
         for p in &paths {
-            if let Some(why) = self.range_of(p).and_then(|r| load::accept(value, r).err()) {
-                return Err(Diagnostic::error("target.override", format!("`{p}` {why}")));
-            }
-            if let Some(f) = self.figures.get_mut(p) {
-                f.value = value;
-                f.src = OVERRIDE.to_string();
-                f.conf = Conf::Assumed;
-                f.place = None;
-            }
+            self.accepts(p, value)?;
+        }
+        for slot in self.slots(path)? {
+            self.put(slot, value);
         }
         Ok(paths)
     }
@@ -167,10 +164,7 @@ impl Target {
     }
 
     fn range_of(&self, path: &str) -> Option<schema::Range> {
-        let fixed = schema::fields(self.family).find(|f| f.path == path);
-        let last = path.rsplit('.').next()?;
-        let cost = schema::cost_fields(self.family).iter().find(|f| f.path == last);
-        fixed.or(cost).map(|f| f.range)
+        schema::find(self.family, path).map(|f| f.range)
     }
 
     fn no_path(&self, path: &str) -> Diagnostic {

@@ -160,6 +160,13 @@ pub fn cost_fields(family: Family) -> &'static [Field] {
     }
 }
 
+/// The field behind a path: a fixed figure, or a figure of an instruction by its last part.
+pub fn find(family: Family, path: &str) -> Option<&'static Field> {
+    let last = path.rsplit('.').next()?;
+    let fixed = fields(family).find(|f| f.path == path);
+    fixed.or_else(|| cost_fields(family).iter().find(|f| f.path == last))
+}
+
 /// Is `key` an element type or a class of them?
 pub fn is_dtype_key(key: &str) -> bool {
     CLASSES.contains(&key) || DType::ALL.iter().any(|d| d.name() == key)

@@ -101,3 +101,45 @@ pub fn provenance(stream: &Stream, target: &Target, timeline: &Timeline) -> Prov
     }
     Provenance { figures, by_conf }
 }
+
+/// What a run is bound by: the resource whose figures explain most of its cycles, the first of
+/// equals in the order of [`RESOURCES`].
+pub fn bound(stream: &Stream, target: &Target, timeline: &Timeline) -> &'static str {
+    let mut cycles = [0u64; RESOURCES.len()];
+    for (path, n) in Chain::new(stream, target, timeline).walk() {
+        cycles[resource(&path)] += n;
+    }
+    let most = cycles.iter().copied().max().unwrap_or(0);
+    let first = cycles.iter().position(|n| *n == most).unwrap_or(0);
+    RESOURCES[first].0
+}
+
+/// Resources a run can be bound by, with what they stand for.
+pub const RESOURCES: [(&str, &str); 9] = [
+    ("V", "rate of vector instructions, or the instructions of a vector function"),
+    ("banks", "bank conflicts in the Unified Buffer"),
+    ("depth", "startup of vector instructions and functions"),
+    ("drain", "results on their way: drain, end"),
+    ("mask", "mask and mode writes"),
+    ("S", "the scalar unit: hand-over, loads, stores"),
+    ("flag", "flags between pipes"),
+    ("MTE2", "transfers from global memory"),
+    ("MTE3", "transfers to global memory"),
+];
+
+/// Index into [`RESOURCES`] of what a figure belongs to.
+fn resource(path: &str) -> usize {
+    let (group, field) = path.split_once('.').unwrap_or((path, ""));
+    match (group, field) {
+        ("mte3", _) => 8,
+        ("mte2", _) => 7,
+        ("flag", _) => 6,
+        ("scalar", _) => 5,
+        ("mask", _) => 4,
+        ("drain" | "end" | "partial_block", _) | ("vf", "drain") => 3,
+        ("vf", "startup") => 2,
+        ("ub", _) => 1,
+        _ if field.ends_with("startup") => 2,
+        _ => 0,
+    }
+}

@@ -6,6 +6,7 @@
 //! read everything; the write of a repeat is asked for `depth` cycles after its reads are done.
 
 use crate::access::{Lanes, Space, Walk};
+use crate::target::Target;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -28,6 +29,13 @@ pub struct Geometry {
     pub layer: u64,
     /// Bytes of a block.
     pub block: u64,
+}
+
+impl Geometry {
+    /// Banks as a target describes them.
+    pub fn of(target: &Target) -> Geometry {
+        super::figures::geometry(target)
+    }
 }
 
 /// What one instruction does to the Unified Buffer.

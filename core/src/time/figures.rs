@@ -1,9 +1,8 @@
 //! The figures of a target in the form the model reads: whole cycles, no names.
 
-use crate::catalogue::Catalogue;
 use crate::dtype::DType;
 use crate::stream::{OpId, Pipe};
-use crate::target::Target;
+use crate::target::{Slot, Target};
 use crate::time::arbiter::Geometry;
 
 /// Whole cycles of a figure; fractions round to the nearest, halves up.
@@ -54,12 +53,21 @@ pub(crate) struct Fixed {
 impl Fixed {
     /// Reads them; a figure the target lacks counts as 0 (loading a target refuses that).
     pub fn new(t: &Target) -> Fixed {
-        let c = |path: &str| t.value(path).map_or(0, cycles);
-        let queue = |latency, burst, rate| Queue {
+        Fixed::read(&mut |path| t.value(path))
+    }
+
+    /// Reads them from whatever finds a figure by its path; always the same paths in one order.
+    fn read(find: &mut dyn FnMut(&'static str) -> Option<f64>) -> Fixed {
+        let mut rate = |path| find(path).unwrap_or(1.0);
+        let rates = (rate("mte2.bytes_per_cycle"), rate("mte3.bytes_per_cycle"));
+        let mut c = |path| find(path).map_or(0, cycles);
+        let mut queue = |latency, burst, bytes_per_cycle| Queue {
             latency: c(latency),
             per_burst: c(burst),
-            bytes_per_cycle: t.value(rate).unwrap_or(1.0),
+            bytes_per_cycle,
         };
+        let mte2 = queue("mte2.latency", "mte2.per_burst", rates.0);
+        let mte3 = queue("mte3.latency", "mte3.per_burst", rates.1);
         Fixed {
             read_stage: c("ub.read_stage"),
             drain: c("drain"),
@@ -85,8 +93,8 @@ impl Fixed {
             mte_to_s: c("flag.mte_to_s"),
             mte_to_mte: c("flag.mte_to_mte"),
             flag_other: c("flag.other"),
-            mte2: queue("mte2.latency", "mte2.per_burst", "mte2.bytes_per_cycle"),
-            mte3: queue("mte3.latency", "mte3.per_burst", "mte3.bytes_per_cycle"),
+            mte2,
+            mte3,
         }
     }
 
@@ -131,16 +139,57 @@ pub(crate) struct Cost {
 
 impl Cost {
     /// Figures of an instruction, or the target's defaults where it has none.
-    pub fn new(t: &Target, catalogue: &Catalogue, op: OpId, dtype: DType) -> Cost {
-        let find = |field: &str| {
-            let own = catalogue.get(op).and_then(|e| t.cost(e, dtype, field)).map(|(_, f)| f.value);
-            own.or_else(|| t.value(&format!("default.{field}")))
-        };
+    pub fn new(t: &Target, op: OpId, dtype: DType) -> Cost {
+        Cost::read(&mut |field| path(t, op, dtype, field).and_then(|p| t.value(&p)))
+    }
+
+    /// Reads them from whatever finds a figure by its field; always the same fields in one order.
+    fn read(find: &mut dyn FnMut(&'static str) -> Option<f64>) -> Cost {
         Cost {
             startup: find("startup").map_or(0, cycles),
             per_repeat: find("per_repeat").unwrap_or(1.0),
             per_burst: find("per_burst").map_or(1, cycles),
             bytes_per_cycle: find("bytes_per_cycle").unwrap_or(1.0),
         }
+    }
+}
+
+/// Path of an instruction's figure: its own or the default.
+fn path(t: &Target, op: OpId, dtype: DType, field: &str) -> Option<String> {
+    let own = t.catalogue().get(op).and_then(|e| t.cost(e, dtype, field));
+    own.map(|(p, _)| p).or_else(|| Some(format!("default.{field}")))
+}
+
+/// Where the figures of a stream stand in a target and its copies, in the order they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    fixed: Vec<Option<Slot>>,
+    costs: Vec<Option<Slot>>,
+    classes: usize,
+}
+
+impl Places {
+    /// Finds them by name.
+    pub fn find(t: &Target, classes: &[(OpId, DType)]) -> Places {
+        let (mut fixed, mut costs) = (Vec::new(), Vec::new());
+        Fixed::read(&mut |path| {
+            fixed.push(t.slot(path));
+            None
+        });
+        for &(op, dtype) in classes {
+            Cost::read(&mut |field| {
+                costs.push(path(t, op, dtype, field).and_then(|p| t.slot(&p)));
+                None
+            });
+        }
+        Places { fixed, costs, classes: classes.len() }
+    }
+
+    /// The figures as they stand now.
+    pub fn read(&self, t: &Target) -> (Fixed, Vec<Cost>) {
+        let (mut fixed, mut costs) = (self.fixed.iter(), self.costs.iter());
+        let fixed = Fixed::read(&mut |_| fixed.next().copied().flatten().map(|s| t.at(s)));
+        let mut cost = || Cost::read(&mut |_| costs.next().copied().flatten().map(|s| t.at(s)));
+        (fixed, (0..self.classes).map(|_| cost()).collect())
     }
 }

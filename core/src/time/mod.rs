@@ -24,7 +24,7 @@ mod timeline;
 pub mod vf;
 
 pub use arbiter::Geometry;
-pub use prepared::Prepared;
+pub use prepared::{Found, Prepared};
 pub use timeline::{Cause, Entry, PipeTotals, Stall, Timeline};
 
 use crate::stream::Stream;

@@ -1,7 +1,7 @@
 //! What of a stream does not depend on figures, computed once for many timings.
 
 use super::arbiter::{Access, Geometry, Pace};
-use super::figures::{Cost, Fixed, geometry};
+use super::figures::{Cost, Fixed, Places, geometry};
 use super::machine::Machine;
 use super::memo::remembered;
 use super::timeline::Timeline;
@@ -28,6 +28,10 @@ pub struct Prepared<'s> {
     pub(crate) classes: Vec<(OpId, DType)>,
     known: RwLock<FxHashMap<(u32, Pace), u64>>,
 }
+
+/// Places of a stream's figures in a target and its copies, for [`Prepared::time_found`].
+#[derive(Clone, Debug)]
+pub struct Found(Places);
 
 /// Record without a job.
 pub(crate) const NO_JOB: u32 = u32::MAX;
@@ -134,14 +138,29 @@ impl<'s> Prepared<'s> {
 
     /// Times the stream under the figures of `target`.
     pub fn time(&self, target: &Target) -> Timeline {
-        let geometry = geometry(target);
-        if geometry != self.geometry {
+        if geometry(target) != self.geometry {
             return Prepared::new(self.stream, target).time(target);
         }
-        let fixed = Fixed::new(target);
+        let costs = self.classes.iter().map(|&(op, dtype)| Cost::new(target, op, dtype));
+        self.time_with(target, &Fixed::new(target), &costs.collect::<Vec<_>>())
+    }
+
+    /// Where the figures of this stream stand in `target` and in copies of it.
+    pub fn found(&self, target: &Target) -> Found {
+        Found(Places::find(target, &self.classes))
+    }
+
+    /// Times the stream under `target`, a copy of the target the figures were found in, with the
+    /// banks this stream was prepared for: the same as [`Prepared::time`] without looking up names.
+    pub fn time_found(&self, target: &Target, found: &Found) -> Timeline {
+        let (fixed, costs) = found.0.read(target);
+        self.time_with(target, &fixed, &costs)
+    }
+
+    fn time_with(&self, target: &Target, fixed: &Fixed, costs: &[Cost]) -> Timeline {
         let mut faults = Vec::new();
-        let jobs = self.timed(target, &fixed, &mut faults);
-        let line = Machine::new(&fixed, self.stream).run(&self.jobs, &jobs);
+        let jobs = self.timed(target, fixed, costs, &mut faults);
+        let line = Machine::new(fixed, self.stream).run(&self.jobs, &jobs);
         Timeline { faults, ..line }
     }
 
@@ -152,12 +171,13 @@ impl<'s> Prepared<'s> {
     }
 
     /// Every job under the figures of `target`.
-    fn timed(&self, target: &Target, fixed: &Fixed, faults: &mut Vec<Diagnostic>) -> Vec<Timed> {
-        let costs: Vec<Cost> = self
-            .classes
-            .iter()
-            .map(|&(op, dtype)| Cost::new(target, target.catalogue(), op, dtype))
-            .collect();
+    fn timed(
+        &self,
+        target: &Target,
+        fixed: &Fixed,
+        costs: &[Cost],
+        faults: &mut Vec<Diagnostic>,
+    ) -> Vec<Timed> {
         let of = |job: &Job| costs.get(job.class as usize).copied().unwrap_or_default();
         let mut out = Vec::with_capacity(self.table.len());
         for (i, job) in (0u32..).zip(&self.table) {
