@@ -4,6 +4,7 @@
 //! → lower → execute → time for the command line and for callers.
 
 pub mod args;
+pub mod calibrate;
 pub mod commands;
 pub mod data;
 pub mod golden;
@@ -16,3 +17,4 @@ pub mod session;
 pub mod targets;
 pub mod vf_program;
 pub mod whatif;
+pub mod work;

@@ -4,11 +4,11 @@
 //! (each in a bank layer of its own), single cases with small tiles side by side.
 
 use crate::session::Refusal;
+use crate::work::{Reading, Work};
 use anyhow::Result;
 use ptoemu_core::dtype::DType;
-use ptoemu_core::stream::{Pipe, Stream};
-use ptoemu_core::target::Target;
-use ptoemu_core::time::time;
+use ptoemu_core::stream::Stream;
+use ptoemu_core::target::{Family, Target};
 use ptoemu_isa::case::{Case, Placement, Scratch, record};
 use ptoemu_isa::instr::Instr;
 use ptoemu_isa::machine::{Backend, Recorder};
@@ -92,20 +92,37 @@ pub(crate) fn dtype(name: &str) -> Option<DType> {
     })
 }
 
-pub(crate) fn score(
-    kind: String,
-    case: String,
-    columns: Record,
-    measured: f64,
-    ours: Result<f64, String>,
-) -> Row {
-    let relative = |v: f64| if measured == 0.0 { 0.0 } else { (v - measured) / measured };
-    let peer_error = number(&columns, "peer_model_cycles").map(relative);
-    let result = match ours {
-        Ok(ours) => Scored::Ran { ours, rel_error: relative(ours) },
-        Err(skipped) => Scored::Skipped { skipped },
-    };
-    Row { kind, case, columns, measured, result, peer_error }
+/// One row of a table: what was measured, and the same work of ours or why there is none.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Group it is summarised in.
+    pub kind: String,
+    /// Case.
+    pub case: String,
+    /// The row's own columns.
+    pub columns: Record,
+    /// Cycles measured.
+    pub measured: f64,
+    /// Our work.
+    pub work: Result<Work, String>,
+}
+
+impl Measured {
+    /// The row with our cycles on a target.
+    pub fn score(self, target: &Target) -> Row {
+        let Measured { kind, case, columns, measured, work } = self;
+        let relative = |v: f64| if measured == 0.0 { 0.0 } else { (v - measured) / measured };
+        let peer_error = number(&columns, "peer_model_cycles").map(relative);
+        let result = match work.and_then(|w| w.cycles(target)) {
+            Ok(ours) => Scored::Ran { ours, rel_error: relative(ours) },
+            Err(skipped) => Scored::Skipped { skipped },
+        };
+        Row { kind, case, columns, measured, result, peer_error }
+    }
+}
+
+fn scored(rows: Vec<Measured>, target: &Target) -> Vec<Row> {
+    rows.into_par_iter().map(|m| m.score(target)).collect()
 }
 
 /// Rows of a table of single cases, or of board and simulator points.
@@ -115,27 +132,44 @@ pub fn points(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
 
 /// The same on a variant of the microcode.
 pub fn points_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
-    let scored: Result<Vec<Option<Row>>, Refusal> =
-        rows.par_iter().map(|r| point(r, target, quirks)).collect();
-    Ok(scored?.into_iter().flatten().collect())
+    Ok(scored(point_works(rows, target.family, quirks)?, target))
 }
 
-fn point(r: &Record, target: &Target, quirks: Quirks) -> Result<Option<Row>, Refusal> {
+/// The work behind such rows.
+pub fn point_works(
+    rows: &[Record],
+    family: Family,
+    quirks: Quirks,
+) -> Result<Vec<Measured>, Refusal> {
+    let all: Result<Vec<Option<Measured>>, Refusal> =
+        rows.par_iter().map(|r| point(r, family, quirks)).collect();
+    Ok(all?.into_iter().flatten().collect())
+}
+
+fn point(r: &Record, family: Family, quirks: Quirks) -> Result<Option<Measured>, Refusal> {
     if r.contains_key("unit") {
-        return Ok(board(r, target));
+        return Ok(board(r));
     }
     if !r.contains_key("measured_cycles") {
         let message = "not a known table: it has neither `measured_cycles` nor `unit`";
         return Err(anyhow::anyhow!(message).into());
     }
-    let measured = number(r, "measured_cycles").unwrap_or(0.0);
-    let verdict = verdict(column(r, "verdict"));
-    let ours = match verdict.starts_with("measured") {
-        true => case(r, target, quirks),
+    let verdict = match r.get("verdict") {
+        Some(text) => verdict(text),
+        None => "measured",
+    };
+    let work = match verdict.starts_with("measured") {
+        true => case(r, family, quirks),
         false => Err(format!("not scored: the table calls the figure {verdict}")),
     };
-    let kind = format!("case {verdict}");
-    Ok(Some(score(kind, column(r, "case").into(), r.clone(), measured, ours)))
+    let measured = number(r, "measured_cycles");
+    Ok(Some(Measured {
+        kind: format!("case {verdict}"),
+        case: column(r, "case").into(),
+        columns: r.clone(),
+        measured: measured.unwrap_or(0.0),
+        work: measured.map_or(Err("no measured figure".into()), |_| work),
+    }))
 }
 
 /// What the table says of a figure, in a word.
@@ -157,25 +191,26 @@ pub(crate) fn operation(name: &str) -> Result<&'static tile::TileOp, String> {
     tile::find(&name.to_ascii_lowercase()).ok_or_else(|| format!("{name} is not implemented"))
 }
 
-pub(crate) fn cycles(call: &Call, target: &Target) -> Result<f64, String> {
-    let stream = record(call, target.family).map_err(|s| s.0.message.clone())?;
-    let line = time(&stream, target);
-    match line.faults.first() {
-        Some(d) => Err(d.message.clone()),
-        None => Ok(line.cycles as f64),
-    }
+/// The microcode of a call, recorded.
+pub(crate) fn recorded(call: &Call, family: Family) -> Result<Work, String> {
+    record(call, family).map(Work::total).map_err(|s| s.0.message.clone())
 }
 
-fn case(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
+fn case(r: &Record, family: Family, quirks: Quirks) -> Result<Work, String> {
     let op = operation(column(r, "op"))?;
     if op.name == "tload" {
-        return load(r, target, quirks);
+        return load(r, family, quirks);
     }
     let t = dtype(column(r, "dtype")).ok_or("unknown element type")?;
-    let sizes = ["rows", "cols", "valid_rows", "valid_cols"].map(|n| size(r, n));
-    let [Some(rows), Some(cols), Some(vr), Some(vc)] = sizes else {
-        return Err("no shape".into());
+    let sizes = ["rows", "cols"].map(|n| size(r, n));
+    let [Some(rows), Some(cols)] = sizes else { return Err("no shape".into()) };
+    let valid = |name, whole| if column(r, name).is_empty() { Some(whole) } else { size(r, name) };
+    let (Some(vr), Some(vc)) = (valid("valid_rows", rows), valid("valid_cols", cols)) else {
+        return Err("no valid shape".into());
     };
+    if u64::from(rows) * u64::from(cols) > 1 << 24 {
+        return Err(format!("{rows}x{cols} is larger than any UB"));
+    }
     let mut c = Case::new(op, t, rows, cols);
     c.valid = (vr, vc);
     c.quirks = quirks;
@@ -185,7 +220,7 @@ fn case(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
         c.dtype = types.next().ok_or("no source type")?;
     }
     as_measured(&mut c);
-    if op.name == "tdivs" && rows * cols % 64 == 0 {
+    if op.name == "tdivs" && cols > 0 && rows * cols % 64 == 0 {
         // Measured when the contiguous path issued whole repeats only (the table says so).
         c.shape.0 = (rows * cols).next_multiple_of(128) / cols;
         c.valid = c.shape;
@@ -198,13 +233,11 @@ fn case(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
     {
         call.dst.addr = src.addr;
     }
-    let isolated = cycles(&call, target)?;
-    if !column(r, "verdict").contains("active") {
-        return Ok(isolated);
-    }
+    let stream = Box::new(record(&call, family).map_err(|s| s.0.message.clone())?);
     // The reading of the vector pipe alone: without drain and end.
-    let tail = ["drain", "end"].iter().filter_map(|p| target.value(p)).sum::<f64>();
-    Ok(isolated - tail)
+    let active: &[&str] = &["drain", "end"];
+    let less = if column(r, "verdict").contains("active") { active } else { &[] };
+    Ok(Work::Stream(stream, Reading::Total { less }))
 }
 
 /// The paths the tables were measured on: row reductions with run-time valid sizes into a block
@@ -219,7 +252,7 @@ fn as_measured(c: &mut Case) {
 }
 
 /// `TLOAD`: five GM sizes, tile rows and columns from the test's arguments.
-fn load(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
+fn load(r: &Record, family: Family, quirks: Quirks) -> Result<Work, String> {
     let args: Vec<&str> = column(r, "test_template_args").split(',').map(str::trim).collect();
     let ints: Vec<u32> = args.iter().skip(1).map_while(|a| a.parse().ok()).collect();
     let [g0, g1, g2, rows, cols, ..] = ints[..] else { return Err("no GM shape".into()) };
@@ -245,7 +278,7 @@ fn load(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
         strides: [inner * i64::from(g1 * g2), inner * i64::from(g2), inner, row, 1],
         layout: GmLayout::Nd,
     });
-    cycles(&call, target)
+    recorded(&call, family)
 }
 
 /// Rows of a table of fitted lines, each as its total at 64 rows.
@@ -255,8 +288,17 @@ pub fn lines(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
 
 /// The same on a variant of the microcode.
 pub fn lines_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
+    Ok(scored(line_works(rows, target.family, quirks)?, target))
+}
+
+/// The work behind such rows.
+pub fn line_works(
+    rows: &[Record],
+    family: Family,
+    quirks: Quirks,
+) -> Result<Vec<Measured>, Refusal> {
     const ROWS: u32 = 64;
-    let one = |r: &Record| -> Result<Row, Refusal> {
+    let one = |r: &Record| -> Result<Measured, Refusal> {
         let op = column(r, "op");
         let (slope, bias) = (number(r, "slope"), number(r, "bias"));
         let (Some(slope), Some(bias)) = (slope, bias) else {
@@ -266,10 +308,13 @@ pub fn lines_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<
             "*" => (64, DType::F32),
             _ => (size(r, "cols").unwrap_or(0), dtype(column(r, "dtype")).unwrap_or(DType::F32)),
         };
-        let measured = slope * f64::from(ROWS) * f64::from(cols) + bias;
-        let ours = line(op, t, (ROWS, cols), target, quirks);
-        let case = format!("{op} {t} {ROWS}x{cols}");
-        Ok(score(format!("line {op}"), case, r.clone(), measured, ours))
+        Ok(Measured {
+            kind: format!("line {op}"),
+            case: format!("{op} {t} {ROWS}x{cols}"),
+            columns: r.clone(),
+            measured: slope * f64::from(ROWS) * f64::from(cols) + bias,
+            work: line(op, t, (ROWS, cols), family, quirks),
+        })
     };
     rows.par_iter().map(one).collect()
 }
@@ -278,49 +323,51 @@ fn line(
     op: &str,
     t: DType,
     (rows, cols): (u32, u32),
-    target: &Target,
+    family: Family,
     quirks: Quirks,
-) -> Result<f64, String> {
+) -> Result<Work, String> {
     let mut c = Case::new(operation(op)?, t, rows, cols);
     c.quirks = quirks;
     as_measured(&mut c);
-    cycles(&c.call(Placement::Virtual), target)
+    recorded(&c.call(Placement::Virtual), family)
 }
 
 /// A row of board and simulator points: those with an address layout of Add.
-fn board(r: &Record, target: &Target) -> Option<Row> {
+fn board(r: &Record) -> Option<Measured> {
     if column(r, "target") != "a2a3" {
         return None;
     }
     let name = column(r, "name");
     let measured = number(r, "measured");
-    let skip = |kind: &str, why: &str| {
-        let case = format!("{name} {}", column(r, "shape_params"));
-        Some(score(kind.into(), case, r.clone(), measured.unwrap_or(0.0), Err(why.into())))
+    let row = |kind: &str, case: &str, measured: f64, work: Result<Work, String>| Measured {
+        kind: kind.into(),
+        case: case.into(),
+        columns: r.clone(),
+        measured,
+        work,
     };
+    let shown = format!("{name} {}", column(r, "shape_params"));
+    let skip =
+        |kind: &str, why: &str| Some(row(kind, &shown, measured.unwrap_or(0.0), Err(why.into())));
     if name.starts_with("Add x1000") {
-        let ticks = measured?;
         let numbers: Vec<u64> = addresses(column(r, "shape_params"));
         let [s0, s1, d] = numbers[..] else { return skip("board", "no addresses") };
-        let ours = loop_of_adds(DType::F32, [d, s0, s1], 64, target);
+        let ours = loop_of_adds(DType::F32, [d, s0, s1], 64);
         // Ticks of 20 ns for 1000 Adds at 1.8 GHz.
-        let per_add = ticks * 0.036;
-        let mut row = score("board, Add in a loop".into(), name.into(), r.clone(), per_add, ours);
-        row.peer_error = None;
-        return Some(row);
+        let per_add = measured? * 0.036;
+        return Some(row("board, Add in a loop", name, per_add, ours));
     }
     if let Some(rest) = name.strip_prefix("f16 Add R") {
         let repeats = rest.split([' ', '(']).next()?.parse().ok()?;
-        let ours = loop_of_adds(DType::F16, [0x10000, 0, 0x8000], repeats, target);
-        return Some(score("board, Add in a loop".into(), name.into(), r.clone(), measured?, ours));
+        let ours = loop_of_adds(DType::F16, [0x10000, 0, 0x8000], repeats);
+        return Some(row("board, Add in a loop", name, measured?, ours));
     }
     if column(r, "kind") == "conflict" && column(r, "shape_params").contains('/') {
         let first = measured_range(column(r, "measured"));
         let numbers = addresses(column(r, "shape_params"));
         let [s0, s1, d] = numbers[..] else { return skip("simulator", "no addresses") };
-        let ours = per_repeat(DType::F32, [d, s0, s1], target);
-        let case = format!("{name} {}", column(r, "shape_params"));
-        return Some(score("simulator, cycles per repeat".into(), case, r.clone(), first, ours));
+        let ours = per_repeat(DType::F32, [d, s0, s1]);
+        return Some(row("simulator, cycles per repeat", &shown, first, ours));
     }
     match column(r, "kind") {
         "instr" => skip("instruction", "an input of the model, not scored"),
@@ -344,30 +391,23 @@ fn add(t: DType, [d, s0, s1]: [u64; 3], repeats: i64) -> Instr {
     Instr::new(Op::vadd, t, &[d as i64, s0 as i64, s1 as i64, repeats, 1, 1, 1, 8, 8, 8])
 }
 
-fn timed(instrs: &[Instr], target: &Target) -> Result<(Stream, u64, u64), String> {
+fn stream(instrs: &[Instr]) -> Result<Box<Stream>, String> {
     let mut r = Recorder::default();
     for i in instrs {
         r.issue(i).map_err(|s| s.0.message.clone())?;
     }
-    let stream = r.into_stream();
-    let line = time(&stream, target);
-    Ok((stream, line.cycles, line.pipe(Pipe::V).busy))
+    Ok(Box::new(r.into_stream()))
 }
 
-/// Cycles of one iteration of a loop that sets the mask, adds and waits: the board's unit.
-///
-/// Issue to retire of a lone instruction is 15 + execution + busy there, and execution is
-/// `startup + 1`.
-fn loop_of_adds(t: DType, at: [u64; 3], repeats: i64, target: &Target) -> Result<f64, String> {
-    let (_, _, busy) = timed(&[add(t, at, repeats)], target)?;
-    let path = format!("vadd.{}.startup", t.name());
-    let startup = target.value(&path).ok_or_else(|| format!("no figure {path}"))?;
-    Ok(15.0 + startup + 1.0 + busy as f64)
+/// One round of a loop that sets the mask, adds and waits: the board's unit.
+fn loop_of_adds(t: DType, at: [u64; 3], repeats: i64) -> Result<Work, String> {
+    let startup = format!("vadd.{}.startup", t.name());
+    Ok(Work::Stream(stream(&[add(t, at, repeats)])?, Reading::Round { startup }))
 }
 
 /// Busy cycles per repeat of a long Add.
-fn per_repeat(t: DType, at: [u64; 3], target: &Target) -> Result<f64, String> {
+fn per_repeat(t: DType, at: [u64; 3]) -> Result<Work, String> {
     const REPEATS: i64 = 64;
-    let (_, _, busy) = timed(&[add(t, at, REPEATS)], target)?;
-    Ok(busy as f64 / REPEATS as f64)
+    let calls = 1.0 / REPEATS as f64;
+    Ok(Work::Stream(stream(&[add(t, at, REPEATS)])?, Reading::Busy { calls }))
 }

@@ -1,13 +1,14 @@
 //! Published cycles of the 950: whole tile operations from our microcode, kernels from their
 //! timing-only programs.
 
-use crate::measured::{Record, Row, column, cycles, dtype, number, operation, score, size};
+use crate::measured::{Measured, Record, Row, column, dtype, number, operation, recorded, size};
 use crate::vf_program;
+use crate::work::Work;
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::target::{Family, Target};
-use ptoemu_core::time::vf::{self, Options};
 use ptoemu_isa::case::{Case, Placement, Scratch};
 use ptoemu_isa::tile::{Quirks, Tmp};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -18,6 +19,17 @@ pub fn is_table(rows: &[Record]) -> bool {
 
 /// Every row: scored, or listed with the reason. `dir` holds the programs of the kernels.
 pub fn points(rows: &[Record], target: &Target, dir: Option<&Path>, quirks: Quirks) -> Vec<Row> {
+    let works = works(rows, target, dir, quirks);
+    works.into_par_iter().map(|m| m.score(target)).collect()
+}
+
+/// The work behind the rows.
+pub fn works(
+    rows: &[Record],
+    target: &Target,
+    dir: Option<&Path>,
+    quirks: Quirks,
+) -> Vec<Measured> {
     let mut seen = BTreeSet::new();
     rows.iter().map(|r| point(r, target, dir, quirks, &mut seen)).collect()
 }
@@ -28,7 +40,7 @@ fn point(
     dir: Option<&Path>,
     quirks: Quirks,
     seen: &mut BTreeSet<String>,
-) -> Row {
+) -> Measured {
     let (kind, name) = (column(r, "kind"), column(r, "name"));
     let shown = format!(
         "{name} {} {}x{} valid {}x{} {}",
@@ -44,8 +56,8 @@ fn point(
             ("950", Err(format!("measured on the 950, not on {}", target.name)))
         }
         "instr" => ("instr", Err("an input of the model".to_string())),
-        "kernel" => ("kernel", kernel(r, target, dir)),
-        _ => (name, tile(r, target, quirks)),
+        "kernel" => ("kernel", kernel(r, dir)),
+        _ => (name, tile(r, quirks)),
     };
     let measured = number(r, "measured_cycles");
     let ours = match (measured, ours) {
@@ -55,7 +67,13 @@ fn point(
         }
         (_, ours) => ours,
     };
-    score(group.to_string(), shown, r.clone(), measured.unwrap_or(0.0), ours)
+    Measured {
+        kind: group.to_string(),
+        case: shown,
+        columns: r.clone(),
+        measured: measured.unwrap_or(0.0),
+        work: ours,
+    }
 }
 
 /// The version of the operation, without the name of the test.
@@ -71,7 +89,7 @@ fn point_key(r: &Record, measured: f64) -> String {
     format!("{} {} {} {chunks} {} {measured}", of("name"), of("dtype"), of("valid_rows"), form(r))
 }
 
-fn kernel(r: &Record, target: &Target, dir: Option<&Path>) -> Result<f64, String> {
+fn kernel(r: &Record, dir: Option<&Path>) -> Result<Work, String> {
     let program = column(r, "program");
     if program.is_empty() {
         return Err("no program is published with it".into());
@@ -80,11 +98,10 @@ fn kernel(r: &Record, target: &Target, dir: Option<&Path>) -> Result<f64, String
     let text = std::fs::read_to_string(&path)
         .map_err(|e| format!("its program is not beside the table: {e}"))?;
     let file = vf_program::read(&SourceFile::new(program, text)).map_err(|d| d.message)?;
-    let timing = vf::time(&file.program, target, Options::default()).map_err(|d| d.message)?;
-    Ok(timing.cycles as f64)
+    Ok(Work::Function(Box::new(file.program)))
 }
 
-fn tile(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
+fn tile(r: &Record, quirks: Quirks) -> Result<Work, String> {
     let op = operation(column(r, "name"))?;
     let types = column(r, "dtype");
     let (from, to) = types.split_once("->").map_or((types, None), |(a, b)| (a, Some(b)));
@@ -107,5 +124,5 @@ fn tile(r: &Record, target: &Target, quirks: Quirks) -> Result<f64, String> {
     let mut call = c.call(Placement::Packed { align: 512 });
     call.family = Family::A5;
     call.attrs.indexed = form(r).contains("NO_POST");
-    cycles(&call, target)
+    recorded(&call, Family::A5)
 }

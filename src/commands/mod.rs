@@ -1,6 +1,7 @@
 //! One file per subcommand, each thin: read, call the library, print.
 
 pub mod accuracy;
+mod calibrate;
 mod case;
 mod explain;
 mod functions;
@@ -45,6 +46,8 @@ pub enum Command {
     Parse(parse::ParseArgs),
     /// Compare the cycle model with published measurements, case by case.
     Accuracy(accuracy::AccuracyArgs),
+    /// Fit figures of a target to measurements.
+    Calibrate(calibrate::CalibrateArgs),
     /// List, show or check targets.
     Targets(targets::TargetsArgs),
     /// Cycles of a timing-only vector function of the 950.
@@ -81,6 +84,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Op(a) => op::op(a),
         Command::Parse(a) => parse::parse(a),
         Command::Accuracy(a) => accuracy::accuracy(a),
+        Command::Calibrate(a) => calibrate::calibrate(a),
         Command::Targets(a) => targets::targets(a),
         Command::Vf(a) => vf::vf(a),
         Command::Explain(a) => explain::explain(a),

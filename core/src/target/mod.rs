@@ -163,7 +163,8 @@ impl Target {
         Some(path.to_string())
     }
 
-    fn range_of(&self, path: &str) -> Option<schema::Range> {
+    /// Numbers that the figure at a path may take.
+    pub fn range_of(&self, path: &str) -> Option<schema::Range> {
         schema::find(self.family, path).map(|f| f.range)
     }
 

@@ -1,0 +1,110 @@
+//! A target file that holds what a fit found, on top of the target it began from.
+
+use ptoemu_core::target::{Conf, Figure, Target, schema};
+use std::collections::BTreeMap;
+
+/// Id of the source that names the measurements.
+pub const SOURCE: &str = "fit";
+
+/// A group of figures, or one.
+enum Node {
+    Figure(String),
+    Group(BTreeMap<String, Node>),
+}
+
+/// Text of a target `name` on top of `base`: fitted figures are `Derived` and cite the
+/// measurements, figures overridden on the command line keep `Assumed`.
+pub fn target_file(
+    name: &str,
+    base: &str,
+    note: &str,
+    fitted: &[(String, f64)],
+    overrides: &[(String, &Figure)],
+) -> String {
+    let mut fixed = BTreeMap::new();
+    let mut costs = BTreeMap::new();
+    let mut put = |path: &str, value: f64, src: &str, conf: Conf, target: bool| {
+        let text = format!("(value: {}, src: {}, conf: {conf})", super::number(value), text(src));
+        insert(if target { &mut fixed } else { &mut costs }, path, text);
+    };
+    for (path, figure) in overrides {
+        put(path, figure.value, "override", Conf::Assumed, is_fixed(path));
+    }
+    for (path, value) in fitted {
+        put(path, *value, SOURCE, Conf::Derived, is_fixed(path));
+    }
+    let mut out =
+        format!("(\n    schema: 1,\n    name: {},\n    base: {},\n", text(name), text(base));
+    out += &format!("    note: {},\n    sources: {{\n", text(&format!("{base}, figures fitted")));
+    out += &format!("        {}: (kind: Fit, note: {}),\n", text(SOURCE), text(note));
+    if !overrides.is_empty() {
+        out +=
+            "        \"override\": (kind: Choice, note: \"set on the command line of the fit\"),\n";
+    }
+    out += "    },\n";
+    for (key, node) in &fixed {
+        out += &format!("    {key}: {},\n", show(node, 4));
+    }
+    if !costs.is_empty() {
+        out += "    costs: {\n";
+        for (key, node) in &costs {
+            out += &format!("        {}: {},\n", text(key), show(node, 8));
+        }
+        out += "    },\n";
+    }
+    out + ")\n"
+}
+
+/// Figures that a target has but its base has not, or has otherwise.
+pub fn overridden<'t>(base: &Target, target: &'t Target) -> Vec<(String, &'t Figure)> {
+    let differs = |p: &str, f: &Figure| base.value(p) != Some(f.value);
+    target.paths().filter(|(p, f)| differs(p, f)).map(|(p, f)| (p.to_string(), f)).collect()
+}
+
+/// Is the figure one of the target, not of an instruction?
+fn is_fixed(path: &str) -> bool {
+    [schema::Family::A2A3, schema::Family::A5]
+        .into_iter()
+        .any(|f| schema::fields(f).any(|s| s.path == path))
+}
+
+fn insert(into: &mut BTreeMap<String, Node>, path: &str, figure: String) {
+    match path.split_once('.') {
+        None => {
+            into.insert(path.to_string(), Node::Figure(figure));
+        }
+        Some((head, rest)) => {
+            let node = into.entry(head.to_string()).or_insert_with(|| Node::Group(BTreeMap::new()));
+            if let Node::Group(inner) = node {
+                insert(inner, rest, figure);
+            }
+        }
+    }
+}
+
+fn show(node: &Node, indent: usize) -> String {
+    match node {
+        Node::Figure(f) => f.clone(),
+        Node::Group(inner) => {
+            let pad = " ".repeat(indent + 4);
+            let lines: Vec<String> = inner
+                .iter()
+                .map(|(k, n)| format!("{pad}{k}: {},\n", show(n, indent + 4)))
+                .collect();
+            format!("(\n{}{})", lines.concat(), " ".repeat(indent))
+        }
+    }
+}
+
+/// A quoted text.
+fn text(s: &str) -> String {
+    let plain: String = s
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => '\'',
+            c if c.is_control() => ' ',
+            c => c,
+        })
+        .collect();
+    format!("\"{plain}\"")
+}
