@@ -191,6 +191,14 @@ pub(crate) fn operation(name: &str) -> Result<&'static tile::TileOp, String> {
     tile::find(&name.to_ascii_lowercase()).ok_or_else(|| format!("{name} is not implemented"))
 }
 
+/// Is the shape one that a UB could hold?
+pub(crate) fn fits(rows: u32, cols: u32) -> Result<(), String> {
+    match u64::from(rows) * u64::from(cols) > 1 << 24 {
+        true => Err(format!("{rows}x{cols} is larger than any UB")),
+        false => Ok(()),
+    }
+}
+
 /// The microcode of a call, recorded.
 pub(crate) fn recorded(call: &Call, family: Family) -> Result<Work, String> {
     record(call, family).map(Work::total).map_err(|s| s.0.message.clone())
@@ -208,9 +216,7 @@ fn case(r: &Record, family: Family, quirks: Quirks) -> Result<Work, String> {
     let (Some(vr), Some(vc)) = (valid("valid_rows", rows), valid("valid_cols", cols)) else {
         return Err("no valid shape".into());
     };
-    if u64::from(rows) * u64::from(cols) > 1 << 24 {
-        return Err(format!("{rows}x{cols} is larger than any UB"));
-    }
+    fits(rows, cols)?;
     let mut c = Case::new(op, t, rows, cols);
     c.valid = (vr, vc);
     c.quirks = quirks;
@@ -288,17 +294,20 @@ pub fn lines(rows: &[Record], target: &Target) -> Result<Vec<Row>, Refusal> {
 
 /// The same on a variant of the microcode.
 pub fn lines_on(rows: &[Record], target: &Target, quirks: Quirks) -> Result<Vec<Row>, Refusal> {
-    Ok(scored(line_works(rows, target.family, quirks)?, target))
+    Ok(scored(line_works(rows, target.family, quirks, &[LINE_ROWS])?, target))
 }
 
-/// The work behind such rows.
+/// Rows at which lines are scored.
+pub const LINE_ROWS: u32 = 64;
+
+/// The work behind such rows, each line read at some numbers of rows.
 pub fn line_works(
-    rows: &[Record],
+    lines: &[Record],
     family: Family,
     quirks: Quirks,
+    at: &[u32],
 ) -> Result<Vec<Measured>, Refusal> {
-    const ROWS: u32 = 64;
-    let one = |r: &Record| -> Result<Measured, Refusal> {
+    let one = |(r, rows): (&Record, u32)| -> Result<Measured, Refusal> {
         let op = column(r, "op");
         let (slope, bias) = (number(r, "slope"), number(r, "bias"));
         let (Some(slope), Some(bias)) = (slope, bias) else {
@@ -310,13 +319,15 @@ pub fn line_works(
         };
         Ok(Measured {
             kind: format!("line {op}"),
-            case: format!("{op} {t} {ROWS}x{cols}"),
+            case: format!("{op} {t} {rows}x{cols}"),
             columns: r.clone(),
-            measured: slope * f64::from(ROWS) * f64::from(cols) + bias,
-            work: line(op, t, (ROWS, cols), family, quirks),
+            measured: slope * f64::from(rows) * f64::from(cols) + bias,
+            work: line(op, t, (rows, cols), family, quirks),
         })
     };
-    rows.par_iter().map(one).collect()
+    let all: Vec<(&Record, u32)> =
+        lines.iter().flat_map(|r| at.iter().map(move |&n| (r, n))).collect();
+    all.into_par_iter().map(one).collect()
 }
 
 fn line(
@@ -326,6 +337,7 @@ fn line(
     family: Family,
     quirks: Quirks,
 ) -> Result<Work, String> {
+    fits(rows, cols)?;
     let mut c = Case::new(operation(op)?, t, rows, cols);
     c.quirks = quirks;
     as_measured(&mut c);

@@ -1,7 +1,9 @@
 //! Published cycles of the 950: whole tile operations from our microcode, kernels from their
 //! timing-only programs.
 
-use crate::measured::{Measured, Record, Row, column, dtype, number, operation, recorded, size};
+use crate::measured::{
+    Measured, Record, Row, column, dtype, fits, number, operation, recorded, size,
+};
 use crate::vf_program;
 use crate::work::Work;
 use ptoemu_core::diag::SourceFile;
@@ -112,6 +114,7 @@ fn tile(r: &Record, quirks: Quirks) -> Result<Work, String> {
     let [Some(rows), Some(cols), Some(vr), Some(vc)] = sizes else {
         return Err("no shape".into());
     };
+    fits(rows, cols)?;
     let widens = to.is_some_and(|t| t.size() > from.size());
     if widens && rows == 1 && from.size() == 2 {
         return Err("suspect: the figures fall as the work grows".into());

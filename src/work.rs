@@ -22,14 +22,11 @@ pub enum Reading {
         /// Paths of figures that are no part of the reading.
         less: &'static [&'static str],
     },
-    /// Issue to retirement of the last instruction, for every call.
-    Latency {
-        /// Calls summed up.
-        calls: f64,
-    },
-    /// Cycles on the pipe of the last instruction, for every call.
+    /// Issue to retirement of the last instruction.
+    Latency,
+    /// Cycles on the pipe of the last instruction.
     Busy {
-        /// Calls summed up; one over the repeats for cycles a repeat.
+        /// Calls counted; one over the repeats for cycles a repeat.
         calls: f64,
     },
     /// One round of a loop that sets the mask, issues the instruction and waits.
@@ -93,12 +90,12 @@ impl Reading {
             Reading::Total { less } => {
                 line.cycles as f64 - less.iter().filter_map(|p| target.value(p)).sum::<f64>()
             }
-            Reading::Latency { calls } => {
+            Reading::Latency => {
                 let last = stream.records.len().saturating_sub(1) as u32;
                 let entry = line.entries.last().ok_or("no instruction")?;
                 let vector = stream.records.last().is_some_and(|r| r.kind == Kind::Vector);
                 let retired = line.retired(last).filter(|_| vector).unwrap_or(entry.done);
-                calls * (retired - entry.issue) as f64
+                (retired - entry.issue) as f64
             }
             Reading::Busy { calls } => {
                 let busy = line.entries.last().map_or(0, |e| e.busy);

@@ -93,6 +93,11 @@ fn reports_have_the_documented_form() {
         ("parse", "parse examples/softmax.pto examples/listing.pto".to_string(), 0),
         ("accuracy", measured("--lines", "lines"), 0),
         ("accuracy", measured("--measured", "cases"), 0),
+        (
+            "calibrate",
+            "calibrate tests/data/measured/a2a3_measured_lines.csv --fit drain,end".to_string(),
+            0,
+        ),
         ("targets_list", "targets list".to_string(), 0),
         ("targets_show", "targets show a3".to_string(), 0),
         ("explain_instruction", "explain vcmax.f32 -v a3".to_string(), 0),

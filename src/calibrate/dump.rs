@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 4;
 
 /// Every pair of dumps in a folder; if there is none, its profiles.
-pub fn folder(dir: &Path, target: &Target, options: Options) -> Result<Vec<Measured>, Refusal> {
+pub fn folder(dir: &Path, target: &Target, options: Options<'_>) -> Result<Vec<Measured>, Refusal> {
     let mut files = Vec::new();
     list(dir, DEPTH, &mut files);
     files.sort();
@@ -109,7 +109,7 @@ fn pair(issued: &str, ended: &str, target: &Target) -> Vec<Measured> {
     let row = |((name, detail, masked), (cycles, calls)): ((&str, &str, bool), (u64, u64))| {
         let work = match masked && instruction(name, detail).is_ok_and(|i| i.1) {
             true => Err("behind a mask: the dump does not say in which mode".into()),
-            false => work(name, detail, Reading::Latency { calls: 1.0 }, target),
+            false => work(name, detail, Reading::Latency, target),
         };
         measured("dump", name, detail, cycles as f64 / calls.max(1) as f64, work)
     };
@@ -132,10 +132,15 @@ pub fn exe(rows: &[Record], target: &Target, meaning: Exe) -> Vec<Measured> {
         let (name, detail) = (column(r, "instr"), column(r, "detail"));
         let calls = number(r, "call_count").unwrap_or(1.0).max(1.0);
         let reading = match meaning {
-            Exe::Latency => Reading::Latency { calls },
-            Exe::Busy => Reading::Busy { calls },
+            Exe::Latency => Reading::Latency,
+            Exe::Busy => Reading::Busy { calls: 1.0 },
         };
-        let work = work(name, detail, reading, target);
+        let work = match calls > 1.0 {
+            true => {
+                Err("called more than once: the row shows the operands of one call only".into())
+            }
+            false => work(name, detail, reading, target),
+        };
         measured("profile", name, detail, number(r, "cycles").unwrap_or(0.0), work)
     };
     rows.iter().map(row).collect()

@@ -10,9 +10,10 @@ pub mod samples;
 mod write;
 
 pub use model::Loss;
+pub use parameter::Parameter;
 pub use write::{overridden, target_file};
 
-use crate::measured::Measured;
+use crate::measured::{Measured, Record};
 use crate::session::Refusal;
 use crate::work::Work;
 use anyhow::anyhow;
@@ -165,24 +166,34 @@ pub fn calibrate(
     let mut left = parameter::touched(&mut model).map_err(refuse)?;
     let rows: Vec<usize> = (0..used.len()).collect();
     let (start, best) = fitted(&mut model, &rows, &mut left).map_err(refuse)?;
-    let folds = request.folds.min(rows.len());
+    let folds = request.folds.min(used.last().map_or(0, |u| u.group + 1));
     let held = match folds {
         0 | 1 => Vec::new(),
-        k => quality::held_out(&model, &start, &rows, k),
+        k => {
+            let groups: Vec<usize> = used.iter().map(|u| u.group).collect();
+            quality::held_out(&model, &start, &groups, k)
+        }
     };
     Ok(report(&model, &used, (&start, &best), &held, (request.loss, folds, left, skipped)))
 }
 
 struct Used {
+    /// Number of the measurement: several rows may be readings of one.
+    group: usize,
     case: String,
     measured: f64,
     work: Work,
 }
 
 fn usable(measured: Vec<Measured>, target: &Target) -> (Vec<Used>, Vec<Skipped>) {
-    let (mut used, mut skipped) = (Vec::new(), Vec::new());
+    let (mut used, mut skipped) = (Vec::<Used>::new(), Vec::new());
+    let mut last = Record::new();
     for m in measured {
-        let Measured { case, measured, work, .. } = m;
+        let Measured { case, measured, work, columns, .. } = m;
+        let next = used.last().map_or(0, |u| u.group + 1);
+        let same = !columns.is_empty() && columns == last;
+        let group = if same { next.saturating_sub(1) } else { next };
+        last = columns;
         let sound = measured.is_finite() && measured > 0.0;
         let work = work.and_then(|w| match w.cycles(target) {
             Ok(_) if !sound => Err("the measured figure is no positive number".into()),
@@ -190,7 +201,7 @@ fn usable(measured: Vec<Measured>, target: &Target) -> (Vec<Used>, Vec<Skipped>)
             Err(e) => Err(e),
         });
         match work {
-            Ok(work) => used.push(Used { case, measured, work }),
+            Ok(work) => used.push(Used { group, case, measured, work }),
             Err(why) => skipped.push(Skipped { case, why }),
         }
     }
@@ -217,6 +228,10 @@ fn fitted(
                 .help("fit fewer figures, or measure more"));
         }
         let start = model.at(model.parameters.iter().map(|p| p.start).collect());
+        // Where figures of the fit end up at a bound, the start shows better what goes together.
+        if let Some(c) = quality::blind(model, &start, rows).filter(|c| c.len() > 1) {
+            return Err(quality::refusal(model, &start, &c));
+        }
         let best = fit::fit(model, rows, start.clone());
         let best = quality::simplest(model, &best, rows);
         match quality::blind(model, &best, rows) {

@@ -3,6 +3,7 @@
 use super::model::Model;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
+use ptoemu_core::similar::similar;
 use ptoemu_core::target::schema::Range;
 use ptoemu_core::target::{Target, schema};
 
@@ -27,7 +28,8 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    fn new(target: &Target, path: &str, named: bool) -> Option<Parameter> {
+    /// The figure at a path of the target.
+    pub fn new(target: &Target, path: &str, named: bool) -> Option<Parameter> {
         let figure = target.get(path).ok()?;
         let range = target.range_of(path)?;
         // Cycles are rounded where they are used; only rates of repeats count in fractions.
@@ -120,9 +122,13 @@ fn fallback(target: &Target, name: &str) -> Option<f64> {
 }
 
 fn no_figure(target: &Target, name: &str) -> Diagnostic {
-    match target.get(name) {
-        Err(d) => d,
-        Ok(_) => Diagnostic::error("calibrate.figure", format!("`{name}` cannot be fitted")),
+    let Err(d) = target.get(name) else {
+        return Diagnostic::error("calibrate.figure", format!("`{name}` cannot be fitted"));
+    };
+    let heads = target.paths().filter_map(|(p, _)| Some(p.split_once('.')?.0));
+    match similar(name, heads) {
+        Some(near) if !name.contains('.') => d.help(format!("did you mean `{near}`?")),
+        _ => d,
     }
 }
 

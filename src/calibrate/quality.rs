@@ -1,7 +1,7 @@
 //! What a fit is worth: intervals, correlations, figures the rows cannot tell apart.
 
 use super::fit::fit;
-use super::linear::{Matrix, gram, inverse, solve, t95};
+use super::linear::{gram, inverse, solve, t95};
 use super::model::{Model, Point};
 use ptoemu_core::diag::Diagnostic;
 
@@ -115,19 +115,26 @@ pub fn refusal(model: &Model, at: &Point, combination: &Combination) -> Diagnost
         .help("leave one of them out of --fit, or add rows in which they count differently")
 }
 
-/// Covariance of the figures, and the degrees of freedom behind it.
-pub fn covariance(model: &Model, at: &Point, rows: &[usize]) -> Option<(Matrix, usize)> {
+/// Deviations of the figures from the curvature, 0 for one that moves nothing where it is; none if
+/// there are not more rows than figures.
+fn deviations(model: &Model, at: &Point, rows: &[usize]) -> Option<Vec<f64>> {
     let freedom = rows.len().checked_sub(model.parameters.len()).filter(|n| *n > 0)?;
     let variance = model.sse(at, rows) / freedom as f64;
-    let inverse = inverse(&gram(&model.jacobian(at, rows)))?;
-    let scaled = inverse.iter().map(|r| r.iter().map(|v| v * variance).collect()).collect();
-    Some((scaled, freedom))
+    let columns = model.jacobian(at, rows);
+    let moving = |p: &usize| columns[*p].iter().any(|v| *v != 0.0);
+    let kept: Vec<usize> = (0..columns.len()).filter(moving).collect();
+    let inverse = inverse(&gram(&kept.iter().map(|&p| columns[p].clone()).collect::<Vec<_>>()))?;
+    let mut out = vec![0.0; columns.len()];
+    for (i, &p) in kept.iter().enumerate() {
+        out[p] = (inverse[i][i].max(0.0) * variance).sqrt();
+    }
+    Some(out)
 }
 
 /// 95 % intervals: from the curvature, and never narrower than the stretch over which the fit stays
 /// as good, because cycles rise in steps.
 pub fn intervals(model: &Model, at: &Point, rows: &[usize]) -> Vec<Interval> {
-    let covariance = covariance(model, at, rows);
+    let deviations = deviations(model, at, rows);
     let sse = model.sse(at, rows);
     let freedom = rows.len().saturating_sub(model.parameters.len());
     let allowed = match freedom {
@@ -138,7 +145,7 @@ pub fn intervals(model: &Model, at: &Point, rows: &[usize]) -> Vec<Interval> {
         .map(|p| {
             let q = &model.parameters[p];
             let v = at.values[p];
-            let curve = covariance.as_ref().map(|(c, n)| t95(*n) * c[p][p].max(0.0).sqrt());
+            let curve = deviations.as_ref().map(|d| t95(freedom) * d[p]);
             let Some(half) = curve else { return Interval::default() };
             let flat = |sign: f64| v + sign * reach(model, at, rows, (p, sign, allowed));
             let (mut low, mut high) = ((v - half).min(flat(-1.0)), (v + half).max(flat(1.0)));
@@ -192,27 +199,34 @@ pub fn correlations(model: &Model, at: &Point, rows: &[usize]) -> Vec<(usize, us
     out
 }
 
-/// Predictions of every row by a fit that did not see it. Row `i` is left out in fold `i mod k`.
-pub fn held_out(model: &Model, start: &Point, rows: &[usize], folds: usize) -> Vec<(usize, f64)> {
+/// Predictions of every row by a fit that did not see it. Group `i` is left out in fold `i mod k`;
+/// rows of one measurement are one group.
+pub fn held_out(model: &Model, start: &Point, groups: &[usize], folds: usize) -> Vec<(usize, f64)> {
     let mut out = Vec::new();
     for fold in 0..folds {
-        let seen = |n: &usize| n % folds != fold;
-        let pick = |keep: bool| -> Vec<usize> {
-            (0..rows.len()).filter(|n| seen(n) == keep).map(|n| rows[n]).collect()
+        let pick = |left_out: bool| -> Vec<usize> {
+            (0..groups.len()).filter(|&i| (groups[i] % folds == fold) == left_out).collect()
         };
-        let (train, test) = (pick(true), pick(false));
-        let point = fit(model, &train, start.clone());
-        out.extend(test.into_iter().map(|i| (i, point.ours[i])));
+        let point = fit(model, &pick(false), start.clone());
+        out.extend(pick(true).into_iter().map(|i| (i, point.ours[i])));
     }
     out.sort_unstable_by_key(|x| x.0);
     out
 }
 
-/// The number with the fewest digits that fits as well, for figures that count in fractions.
+/// Figures stay where they were if that fits as well; fractions get as few digits as fit as well.
 pub fn simplest(model: &Model, at: &Point, rows: &[usize]) -> Point {
     let mut best = at.clone();
     let limit = model.sse(at, rows) * (1.0 + 1e-6) + 1e-18;
-    for p in (0..model.parameters.len()).filter(|&p| !model.parameters[p].whole) {
+    for p in 0..model.parameters.len() {
+        let to = model.moved(&best, &[(p, model.parameters[p].start)]);
+        if model.sse(&to, rows) <= limit {
+            best = to;
+            continue;
+        }
+        if model.parameters[p].whole {
+            continue;
+        }
         for digits in 0..4 {
             let unit = 10f64.powi(digits);
             let v = model.parameters[p].accept((best.values[p] * unit).round() / unit);

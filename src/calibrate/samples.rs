@@ -21,11 +21,13 @@ pub enum Exe {
 
 /// How tables are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// Microcode of tile operations.
     pub quirks: Quirks,
     /// Meaning of the cycles in `instr_exe.csv`.
     pub exe: Exe,
+    /// Numbers of rows at which fitted lines are read.
+    pub line_rows: &'a [u32],
 }
 
 /// Reads a table or a folder of dumps.
@@ -46,7 +48,7 @@ pub fn read(path: &Path, target: &Target, options: Options) -> Result<Vec<Measur
         return Ok(dump::exe(&rows, target, options.exe));
     }
     if has("slope") && has("bias") {
-        return measured::line_works(&rows, target.family, options.quirks);
+        return measured::line_works(&rows, target.family, options.quirks, options.line_rows);
     }
     if measured_950::is_table(&rows) {
         return Ok(measured_950::works(&rows, target, path.parent(), options.quirks));

@@ -34,6 +34,10 @@ pub struct CalibrateArgs {
     /// Microcode the rows are run on: vendor (as shipped, which is what was measured) or corrected.
     #[arg(long, default_value = "vendor", value_name = "corrected|vendor")]
     microcode: Microcode,
+    /// Numbers of rows at which fitted lines are read: several tell a figure paid once from one
+    /// paid for every repeat.
+    #[arg(long, value_delimiter = ',', default_value = "64", value_name = "ROWS")]
+    line_rows: Vec<u32>,
     /// What the cycles of an instr_exe.csv are.
     #[arg(long, value_enum, default_value = "latency")]
     exe: Exe,
@@ -53,7 +57,8 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
     for path in args.out.iter().chain(args.json.iter().filter(|p| p.as_os_str() != "-")) {
         crate::data::writable(path)?;
     }
-    let options = Options { quirks: quirks(&args.microcode)?, exe: args.exe };
+    let options =
+        Options { quirks: quirks(&args.microcode)?, exe: args.exe, line_rows: &args.line_rows };
     let mut rows = Vec::new();
     for path in &args.measured {
         rows.extend(samples::read(path, &target, options)?);
