@@ -98,7 +98,7 @@ fn planted_figures_come_back_exactly_without_noise() {
 fn planted_figures_lie_in_their_intervals_with_noise() {
     let truth = truth();
     let (mut inside, mut all) = (0, 0);
-    for seed in 1..=6 {
+    for seed in 1..=3 {
         let rows = planted(&[LINE_ROWS], &truth, 0.01, seed);
         let c = fitted(target(&[]), rows, &request(&PLANTED.map(|p| p.0), 0));
         for (f, (_, want)) in c.figures.iter().zip(PLANTED) {
