@@ -7,6 +7,7 @@ mod explain;
 mod functions;
 mod op;
 mod output;
+mod page;
 mod parse;
 mod run;
 mod screen;

@@ -1,7 +1,7 @@
 //! `ptoemu trace`.
 
 use super::run::ProgramArgs;
-use super::{print, show_all, write_json};
+use super::{page, print, show_all, write_json};
 use crate::progress::Progress;
 use crate::session::{Ran, Refusal, execute, read_source, timelines};
 use anyhow::{Context, anyhow};
@@ -60,6 +60,8 @@ pub enum Format {
     Kanata,
     /// timeline.txt for the terminal and for comparison.
     Text,
+    /// report.html, one page for all targets, for a browser.
+    Html,
 }
 
 /// What one target's trace is.
@@ -108,11 +110,16 @@ pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     if all.iter().any(|(_, ran)| ran.outcome.stop.is_some()) {
         return Ok(status);
     }
+    let lines: Vec<Vec<Timeline>> = all.iter().map(|(t, ran)| timelines(ran, t)).collect();
     let mut reports = Vec::new();
-    for (target, ran) in &all {
-        let lines = timelines(ran, target);
+    for ((target, ran), lines) in all.iter().zip(&lines) {
         let dir = if targets.len() > 1 { root.join(&target.name) } else { root.clone() };
-        reports.push(write(args, ran, target, &lines, &dir)?);
+        reports.push(write(args, ran, target, lines, &dir)?);
+    }
+    if wants(args, Format::Html) {
+        let timed: Vec<page::Timed> =
+            all.iter().zip(&lines).map(|((t, ran), l)| (*t, ran, l.as_slice())).collect();
+        save(&root.join(PAGE), &|w| page::write(&timed, &filter(args), w))?;
     }
     match &reports[..] {
         [one] => write_json(&args.json, one)?,
@@ -128,6 +135,17 @@ fn default_folder(kernel: &Path) -> PathBuf {
     PathBuf::from(format!("OPPROF_{now}_{name}"))
 }
 
+/// The page of all targets.
+const PAGE: &str = "report.html";
+
+fn wants(args: &TraceArgs, f: Format) -> bool {
+    args.format.iter().any(|&g| g == f || g == Format::All)
+}
+
+fn filter(args: &TraceArgs) -> Filter {
+    Filter { window: args.window.clone(), op: args.op.clone() }
+}
+
 fn write(
     args: &TraceArgs,
     ran: &Ran,
@@ -138,7 +156,7 @@ fn write(
     let progress = Progress::start("writing", "records");
     let written = progress.counter();
     let kernel = ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| f.name.as_str());
-    let filter = Filter { window: args.window.clone(), op: args.op.clone() };
+    let filter = filter(args);
     let sources = [ran.program.source.clone()];
     let blocks = ran.outcome.blocks.iter().zip(lines).zip(0u32..);
     let traces: Vec<Trace> = blocks
@@ -157,6 +175,13 @@ fn write(
         files.push(path);
     }
     drop(progress);
+    if wants(args, Format::Html) {
+        files.push(if args.program.target.target.len() > 1 {
+            format!("../{PAGE}")
+        } else {
+            PAGE.into()
+        });
+    }
     let report = TraceReport {
         target: target.name.clone(),
         entry: kernel.to_string(),
@@ -184,7 +209,7 @@ type Job<'t> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 't>;
 
 /// The files asked for: path in the folder and what writes it.
 fn jobs<'t>(args: &TraceArgs, traces: &'t [Trace<'t>]) -> Vec<(String, Job<'t>)> {
-    let wants = |f: Format| args.format.iter().any(|&g| g == f || g == Format::All);
+    let wants = |f: Format| wants(args, f);
     let mut out: Vec<(String, Job)> = Vec::new();
     let mut add = |path: String, job: Job<'t>| out.push((path, job));
     let kernel = traces.first().map_or("kernel", |t| t.kernel);

@@ -7,6 +7,7 @@
 
 use crate::banks::{Conflict, conflicts};
 use crate::events::Trace;
+use crate::text::operand;
 use ptoemu_core::access::{Role, Space};
 use ptoemu_core::stream::{Kind, OPERANDS, Pipe, Record, Stream};
 use ptoemu_core::time::time;
@@ -31,6 +32,21 @@ pub struct Advice {
     pub cycles: u64,
     /// Cycles saved.
     pub saved: u64,
+}
+
+impl Advice {
+    /// The change as a sentence; `name` is the instruction concerned.
+    pub fn words(&self, name: &str) -> String {
+        match &self.change {
+            Change::Barrier => "leave this barrier out: what it separates shares no byte".into(),
+            Change::Buffer => "use a second buffer, so that nothing waits for the first".into(),
+            Change::Shift { operands, by, free } => {
+                let names: Vec<&str> = operands.iter().map(|&n| operand(n)).collect();
+                let room = if *free { "" } else { ", after making room there" };
+                format!("move the tile of {} of {name} by {by} bytes{room}", names.join(" and "))
+            }
+        }
+    }
 }
 
 /// Kinds of changes.

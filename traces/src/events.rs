@@ -289,6 +289,11 @@ impl<'a> Trace<'a> {
         out
     }
 
+    /// Cycles S spends on handing a record over.
+    pub(crate) fn hand_over(&self) -> u64 {
+        self.hand_over
+    }
+
     /// Counts a record as written.
     pub(crate) fn tick(&self) {
         if let Some(n) = self.written {

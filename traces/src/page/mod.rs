@@ -125,8 +125,11 @@ impl Page {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
 
-    /// A paragraph in small print.
+    /// A paragraph in small print; none if it is empty.
     pub fn note(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let _ = writeln!(self.body, "<p class=\"note\">{}</p>", escape(text));
     }
 

@@ -4,7 +4,7 @@
 mod lines;
 mod table;
 
-use crate::advice::{Change, LONGEST, advice};
+use crate::advice::{LONGEST, advice};
 use crate::banks::{Conflict, conflicts};
 use crate::critical::{Edge, Step, critical_path};
 use crate::events::Trace;
@@ -216,11 +216,11 @@ fn banks(t: &Trace) -> String {
 }
 
 /// Operand names: 0 is the destination.
-fn operand(n: usize) -> &'static str {
+pub(crate) fn operand(n: usize) -> &'static str {
     ["dst", "src0", "src1"].get(n).copied().unwrap_or("?")
 }
 
-fn meetings(c: &Conflict) -> String {
+pub(crate) fn meetings(c: &Conflict) -> String {
     let one = |(a, b, groups): &(usize, usize, Vec<u64>)| {
         let list = if groups.len() == 16 {
             "all".to_string()
@@ -234,7 +234,7 @@ fn meetings(c: &Conflict) -> String {
     if all.is_empty() { "later repeats only".into() } else { all.join("; ") }
 }
 
-fn remedy(c: &Conflict) -> String {
+pub(crate) fn remedy(c: &Conflict) -> String {
     let Some(r) = &c.remedy else { return "no shift helps".into() };
     let names: Vec<&str> = r.operands.iter().map(|&n| operand(n)).collect();
     format!("{} +{} B: {} -> {} cycles", names.join(" and "), r.shift, r.before, r.after)
@@ -269,7 +269,7 @@ fn critical(t: &Trace) -> String {
     out
 }
 
-fn named(t: &Trace, index: usize, edge: Edge) -> (String, String) {
+pub(crate) fn named(t: &Trace, index: usize, edge: Edge) -> (String, String) {
     match t.statics.items().get(index) {
         Some(s) => (format!("{}.{}", s.name, s.dtype.name()), s.code.clone()),
         None if edge == Edge::Result => ("end of the run".into(), String::new()),
@@ -302,19 +302,7 @@ fn changes(t: &Trace) -> String {
     let mut rows = vec![["saved", "share", "change", "at"].map(String::from).to_vec()];
     for a in all.iter().take(CHANGES) {
         let Some(s) = t.statics.items().get(a.index) else { continue };
-        let what = match &a.change {
-            Change::Barrier => "leave this barrier out: what it separates shares no byte".into(),
-            Change::Buffer => "use a second buffer, so that nothing waits for the first".into(),
-            Change::Shift { operands, by, free } => {
-                let names: Vec<&str> = operands.iter().map(|&n| operand(n)).collect();
-                let room = if *free { "" } else { ", after making room there" };
-                format!(
-                    "move the tile of {} of {} by {by} bytes{room}",
-                    names.join(" and "),
-                    s.name
-                )
-            }
-        };
+        let what = a.words(&s.name);
         let share = percent(a.saved, t.timeline.cycles);
         rows.push(vec![a.saved.to_string(), share, what, s.code.clone()]);
     }

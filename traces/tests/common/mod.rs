@@ -1,6 +1,7 @@
 //! Kernels of the examples, executed on zeros and timed.
 #![allow(dead_code)] // each test uses its part
 
+use ptoemu_core::check::Owner;
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::stream::Stream;
 use ptoemu_core::target::Target;
@@ -20,6 +21,7 @@ pub struct Kernel {
     pub timeline: Timeline,
     pub target: Target,
     pub sources: Vec<Arc<SourceFile>>,
+    pub tiles: Vec<Owner>,
 }
 
 impl Kernel {
@@ -75,9 +77,10 @@ pub fn kernel(name: &str, source: Arc<SourceFile>, args: &[(&str, usize)]) -> Ke
     };
     let mut outcome = run(&program, &options).expect("runs");
     assert!(outcome.stop.is_none(), "{:?}", outcome.stop);
-    let (stream, target) = (outcome.blocks.swap_remove(0).stream, a3());
+    let (block, target) = (outcome.blocks.swap_remove(0), a3());
+    let (stream, tiles) = (block.stream, block.tiles);
     let timeline = time(&stream, &target);
-    Kernel { name: name.into(), stream, timeline, target, sources: vec![source] }
+    Kernel { name: name.into(), stream, timeline, target, sources: vec![source], tiles }
 }
 
 /// The kernels every format is tested on.

@@ -17,9 +17,15 @@ pub struct Bar {
 
 /// Stacked bars; `keys` names the parts. With one key there is no legend.
 pub fn bars(title: &str, axis: &Axis, keys: &[&str], bars: &[Bar]) -> Plot {
+    let keys: Vec<(&str, u8)> = keys.iter().copied().zip((0..8).cycle()).collect();
+    coloured(title, axis, &keys, bars)
+}
+
+/// The same with the colour of each part: 0 to 7, and 8 for what is of no interest.
+pub fn coloured(title: &str, axis: &Axis, keys: &[(&str, u8)], bars: &[Bar]) -> Plot {
     let mut p = Plot::new(title);
     p.put(title, 0.0, 14.0, "head");
-    let names: Vec<String> = keys.iter().map(|k| k.to_string()).collect();
+    let names: Vec<(String, u8)> = keys.iter().map(|(k, c)| (k.to_string(), *c)).collect();
     let top = match keys.len() {
         0 | 1 => 26.0,
         _ => p.legend(&names, 0.0, 26.0) + 4.0,
@@ -42,9 +48,9 @@ pub fn bars(title: &str, axis: &Axis, keys: &[&str], bars: &[Bar]) -> Plot {
         for (k, v) in b.parts.iter().enumerate().filter(|(_, v)| finite(v)) {
             let (Some(from), Some(to)) = (x.at(sum), x.at(sum + v)) else { continue };
             sum += v;
-            let key = keys.get(k).copied().unwrap_or("");
+            let (key, colour) = keys.get(k).copied().unwrap_or_default();
             let tip = format!("{}: {key} {}", b.label, short(*v));
-            p.rect([from, y, (to - from).max(0.5), ROW - 8.0], &format!("f{}", k % 8), "", &tip);
+            p.rect([from, y, (to - from).max(0.5), ROW - 8.0], &format!("f{colour}"), "", &tip);
         }
         let end = x.at(sum).unwrap_or(left);
         p.put(&short(sum), end + 6.0, y + 12.0, "soft");
@@ -74,7 +80,7 @@ pub struct Swing {
 pub fn tornado(title: &str, axis: &Axis, base: f64, swings: &[Swing]) -> Plot {
     let mut p = Plot::new(title);
     p.put(title, 0.0, 14.0, "head");
-    let top = p.legend(&["low value".into(), "high value".into()], 0.0, 26.0) + 4.0;
+    let top = p.legend(&[("low value".into(), 0), ("high value".into(), 1)], 0.0, 26.0) + 4.0;
     let left = labels(swings.iter().map(|s| &s.label));
     let ends = swings.iter().flat_map(|s| [s.low, s.high]).chain([base]);
     let x = Scale::new(axis, ends, left + 46.0, WIDTH - 60.0);

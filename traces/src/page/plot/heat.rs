@@ -36,7 +36,7 @@ pub fn heat(
     let values = || cells.iter().flatten().filter_map(|c| c.value).filter(|v| v.is_finite());
     let (low, high) =
         values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-    let mut top = p.legend(colours, 0.0, 26.0);
+    let mut top = p.legend(&super::in_order(colours.iter().cloned()), 0.0, 26.0);
     if low <= high {
         p.put(
             &format!("lightest {}, darkest {}", short(low), short(high)),

@@ -34,7 +34,7 @@ const MARKED: usize = 64;
 pub fn lines(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> Plot {
     let mut p = Plot::new(title);
     p.put(title, 0.0, 14.0, "head");
-    let names: Vec<String> = series.iter().map(|s| s.name.clone()).collect();
+    let names = super::in_order(series.iter().map(|s| s.name.clone()));
     let top = if series.len() > 1 { p.legend(&names, 0.0, 26.0) } else { 26.0 } + 22.0;
     let (left, right, bottom) = (56.0, WIDTH - 16.0, top + 260.0);
     let points = || series.iter().flat_map(|s| &s.points);

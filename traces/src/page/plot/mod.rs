@@ -9,7 +9,7 @@ mod heat;
 mod lines;
 
 pub use axis::Axis;
-pub use bars::{Bar, Swing, bars, tornado};
+pub use bars::{Bar, Swing, bars, coloured, tornado};
 pub use heat::{HeatCell, heat};
 pub use lines::{Series, lines};
 
@@ -98,22 +98,27 @@ impl Plot {
     }
 
     /// Names of series in a row, new rows as needed, from `y` on; returns where the next thing goes.
-    fn legend(&mut self, names: &[String], x: f64, mut y: f64) -> f64 {
+    fn legend(&mut self, names: &[(String, u8)], x: f64, mut y: f64) -> f64 {
         if names.is_empty() {
             return y;
         }
         let mut at = x;
-        for (i, name) in names.iter().enumerate() {
+        for (name, colour) in names {
             let w = 32.0 + 1.1 * width(name);
             if at > x && at + w > WIDTH {
                 (at, y) = (x, y + 18.0);
             }
-            self.rect([at, y, 11.0, 11.0], &format!("f{}", i % 8), "", name);
+            self.rect([at, y, 11.0, 11.0], &format!("f{colour}"), "", name);
             self.put(name, at + 16.0, y + 10.0, "");
             at += w;
         }
         y + 22.0
     }
+}
+
+/// Names with the colours in their order.
+fn in_order(names: impl IntoIterator<Item = String>) -> Vec<(String, u8)> {
+    names.into_iter().zip((0..8).cycle()).collect()
 }
 
 /// Rough width of a text of 12 pixels.
