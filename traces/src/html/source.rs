@@ -43,7 +43,7 @@ pub(super) fn section(page: &mut Page, runs: &[Run]) {
                 None => out.push_str("<td></td>"),
             }
         }
-        let _ = write!(out, "<td><code>{}</code></td></tr>\n", escape(text));
+        let _ = writeln!(out, "<td><code>{}</code></td></tr>", escape(text));
     }
     out.push_str("</tbody></table></div>\n");
     page.html(&out);

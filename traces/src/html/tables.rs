@@ -99,8 +99,11 @@ pub(super) fn stalls(page: &mut Page, id: usize, t: &Trace, p: &Profile) {
     held(page, id, t);
 }
 
+/// Pipe, cause, what was held back and what it waited for.
+type Held = (Pipe, Cause, usize, usize);
+
 fn held(page: &mut Page, id: usize, t: &Trace) {
-    let mut totals: IndexMap<(Pipe, Cause, usize, usize), (u64, u64, u32)> = IndexMap::new();
+    let mut totals: IndexMap<Held, (u64, u64, u32)> = IndexMap::new();
     for s in t.timeline.stalls.iter().filter(|s| t.selection.position(s.record).is_some()) {
         let blocker = if s.blocker == NONE { usize::MAX } else { t.statics.index(s.blocker) };
         let key = (s.pipe, s.cause, t.statics.index(s.record), blocker);
