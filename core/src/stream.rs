@@ -278,6 +278,11 @@ impl Functions {
         id
     }
 
+    /// The functions in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &VfProgram> {
+        self.items.iter().map(|p| &**p)
+    }
+
     /// The function of a number.
     pub fn get(&self, id: u32) -> Option<&VfProgram> {
         self.items.get(id as usize).map(|p| &**p)

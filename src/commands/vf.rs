@@ -70,6 +70,7 @@ struct Stage {
 #[derive(Serialize)]
 struct By {
     cause: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
 }
 

@@ -27,6 +27,7 @@ pub struct Prepared<'s> {
     table: Vec<Job>,
     pub(crate) classes: Vec<(OpId, DType)>,
     known: RwLock<FxHashMap<(u32, Pace), u64>>,
+    functions: vf::Compiled<'s>,
 }
 
 /// Places of a stream's figures in a target and its copies, for [`Prepared::time_found`].
@@ -80,6 +81,7 @@ impl<'s> Prepared<'s> {
             table: Vec::new(),
             classes: Vec::new(),
             known: RwLock::default(),
+            functions: vf::Compiled::new(stream.functions.iter()),
         };
         let mut classes = FxHashMap::default();
         let mut keys = FxHashMap::default();
@@ -164,12 +166,6 @@ impl<'s> Prepared<'s> {
         Timeline { faults, ..line }
     }
 
-    /// Cycles of a vector function; none for other records.
-    fn function(&self, r: &Record, target: &Target) -> Option<Result<u64, Diagnostic>> {
-        let program = (r.kind == Kind::Function).then(|| self.stream.functions.get(r.link));
-        Some(vf::time(program??, target, vf::Options::default()).map(|t| t.cycles))
-    }
-
     /// Every job under the figures of `target`.
     fn timed(
         &self,
@@ -179,10 +175,16 @@ impl<'s> Prepared<'s> {
         faults: &mut Vec<Diagnostic>,
     ) -> Vec<Timed> {
         let of = |job: &Job| costs.get(job.class as usize).copied().unwrap_or_default();
+        let functions =
+            if self.functions.is_empty() { None } else { Some(self.functions.bind(target)) };
+        let function = |r: &Record| match functions.as_ref()? {
+            Ok(f) => Some(f.time(r.link as usize, vf::Options::default()).map(|t| t.cycles)),
+            Err(d) => Some(Err(d.clone())),
+        };
         let mut out = Vec::with_capacity(self.table.len());
         for (i, job) in (0u32..).zip(&self.table) {
             let Some(r) = self.stream.records.get(job.record as usize) else { continue };
-            let t = match self.function(r, target) {
+            let t = match (r.kind == Kind::Function).then(|| function(r)).flatten() {
                 Some(cycles) => Timed {
                     busy: cycles.map_err(|d| faults.push(d)).unwrap_or(0),
                     ..Timed::default()

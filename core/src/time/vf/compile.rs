@@ -92,10 +92,12 @@ pub(crate) struct LoopInfo {
     pub depth: u32,
     /// Has inner loops.
     pub nested: bool,
-    /// Cycles between iterations at least.
-    pub stride: i64,
-    /// Paid once when the loop opens.
-    pub one_off: i64,
+    /// A hardware loop.
+    hardware: bool,
+    /// Post-updated load streams of a whole nest, at its outermost loop, and whether a body of it
+    /// has two loads.
+    post: u32,
+    pair: bool,
     /// Steps of the loop, from its first body step to its `Next`.
     pub steps: (u32, u32),
     /// Loads and stores inside move against each other: no period can be trusted.
@@ -110,15 +112,38 @@ pub(crate) struct Code {
     pub loops: Vec<LoopInfo>,
     /// Register files of the flat register numbers.
     pub files: Vec<File>,
+    /// Most vector results of one instruction.
+    pub results: u32,
+}
+
+impl LoopInfo {
+    /// Cycles between iterations at least.
+    pub fn stride(&self, p: &VfParams) -> i64 {
+        let soft = !self.hardware && p.software_loop > 0;
+        i64::from(if soft { p.software_loop } else { p.iteration })
+    }
+
+    /// Cycles a nest pays once, when it opens: post-updated load streams, bodies of two loads.
+    pub fn one_off(&self, p: &VfParams) -> i64 {
+        i64::from(self.post) * i64::from(p.post_update)
+            + i64::from(self.pair) * i64::from(p.two_loads)
+    }
 }
 
 impl Code {
-    pub fn build(p: &VfProgram, params: &VfParams) -> Result<Code, Diagnostic> {
+    /// Flattens a program; `class` gives the number of the figures of an instruction, and `flatten`
+    /// takes loops of one trip away.
+    pub fn build(
+        p: &VfProgram,
+        class: &mut dyn FnMut(&Inst) -> u16,
+        flatten: bool,
+    ) -> Result<Code, Diagnostic> {
         if p.dynamic().is_none_or(|n| n > DYNAMIC) {
             return Err(Diagnostic::error("vf.size", "the loops run too many instructions")
                 .note("at most 2^48 dynamic instructions can be timed"));
         }
-        let mut b = Builder { p, params, code: Code::default(), path: Vec::new(), base: [0; 4] };
+        let (code, path, base) = (Code::default(), Vec::new(), [0; 4]);
+        let mut b = Builder { p, class, flatten, code, path, base };
         b.registers();
         b.nodes(&p.body)?;
         let mut code = b.code;
@@ -155,7 +180,8 @@ impl Code {
 
 struct Builder<'a> {
     p: &'a VfProgram,
-    params: &'a VfParams,
+    class: &'a mut dyn FnMut(&Inst) -> u16,
+    flatten: bool,
     code: Code,
     /// Enclosing loops of the program; `None` for a flattened one.
     path: Vec<Option<u32>>,
@@ -196,7 +222,7 @@ impl Builder<'_> {
             return Err(Diagnostic::error("vf.depth", "loops nested too deeply")
                 .note("the hardware has 4 levels"));
         }
-        if l.trips == 1 && !l.dynamic && self.params.flatten_one_trip == 1 {
+        if l.trips == 1 && !l.dynamic && self.flatten {
             self.path.push(None);
             self.nodes(&l.body)?;
             self.path.pop();
@@ -208,8 +234,10 @@ impl Builder<'_> {
         if let Some(p) = self.code.loops.get_mut(parent as usize) {
             p.nested = true;
         }
-        let soft = !l.hardware && self.params.software_loop > 0;
-        let stride = if soft { self.params.software_loop } else { self.params.iteration };
+        let (mut post, mut pair) = (0, false);
+        if depth == 0 {
+            self.loads(&l.body, &mut post, &mut pair);
+        }
         let body = self.code.steps.len() as u32 + 1;
         self.code.loops.push(LoopInfo {
             trips: l.trips,
@@ -217,8 +245,9 @@ impl Builder<'_> {
             parent,
             depth,
             nested: false,
-            stride: i64::from(stride),
-            one_off: if depth == 0 { self.one_off(l) } else { 0 },
+            hardware: l.hardware,
+            post,
+            pair,
             steps: (body, body),
             alias_moves: false,
         });
@@ -231,14 +260,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Cycles a loop nest pays once: post-updated load streams, bodies of two loads.
-    fn one_off(&self, l: &Loop) -> i64 {
-        let (mut post, mut pair) = (0, false);
-        self.loads(&l.body, &mut post, &mut pair);
-        i64::from(post) * i64::from(self.params.post_update)
-            + i64::from(pair) * i64::from(self.params.two_loads)
-    }
-
+    /// Post-updated loads of a nest, and whether a body of it has two loads.
     fn loads(&self, body: &[Node], post: &mut u32, pair: &mut bool) {
         let mut here = 0;
         for n in body {
@@ -263,9 +285,7 @@ impl Builder<'_> {
                 .note(format!("at most {SRC} sources and {DST} destinations")));
         }
         let vectors = i.dst.iter().filter(|r| r.file == File::Vector).count();
-        if vectors as u32 >= self.params.registers {
-            return Err(Diagnostic::error("vf.registers", "too few physical vector registers"));
-        }
+        self.code.results = self.code.results.max(vectors as u32);
         let (mut src, mut dst) = ([0; SRC], [0; DST]);
         for (to, r) in src.iter_mut().zip(&i.src).chain(dst.iter_mut().zip(&i.dst)) {
             *to = u16::try_from(self.flat(*r))
@@ -275,7 +295,7 @@ impl Builder<'_> {
         self.code.steps.push(Step::Op(self.code.ops.len() as u32));
         self.code.ops.push(Op {
             inst: at,
-            class: i.class,
+            class: (self.class)(i),
             unit: Unit::of(i.kind),
             kind: i.kind,
             nsrc: i.src.len() as u8,

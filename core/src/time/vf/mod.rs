@@ -10,6 +10,7 @@ mod allocate;
 mod banks;
 mod calendar;
 mod compile;
+mod compiled;
 mod engine;
 mod issue;
 mod memory;
@@ -24,6 +25,7 @@ mod tables;
 mod walk;
 
 pub use allocate::allocate;
+pub use compiled::{Bound, Compiled};
 pub use params::{Figures, OP_FIGURES, OpFigures, PARAMS, VfParams};
 pub use program::{
     Access, Bar, Class, File, Inst, Kind, Loop, Node, Reg, UB, VfProgram, mreg, vreg,
@@ -32,10 +34,10 @@ pub use record::{Cause, Link, Options, Skip, VfRecord, VfTiming, Waits};
 
 use crate::diag::Diagnostic;
 
-/// Times a vector function with the figures of a target.
+/// Times a vector function with the figures of a target. For many targets compile it once
+/// ([`Compiled`]).
 pub fn time(p: &VfProgram, from: &dyn Figures, opts: Options) -> Result<VfTiming, Diagnostic> {
-    let params = VfParams::read(from)?;
-    time_with(p, &params, from, opts)
+    Compiled::new([p]).bind(from)?.time(0, opts)
 }
 
 /// The same with the pipeline's figures given apart, for studies of single figures.
@@ -45,7 +47,5 @@ pub fn time_with(
     from: &dyn Figures,
     opts: Options,
 ) -> Result<VfTiming, Diagnostic> {
-    let tables = tables::Tables::build(p, params, from)?;
-    let code = compile::Code::build(p, params)?;
-    engine::Engine::new(&code, &tables, params, opts).run()
+    Compiled::new([p]).bind_with(params.clone(), from)?.time(0, opts)
 }

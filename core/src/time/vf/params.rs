@@ -4,6 +4,7 @@ use crate::diag::Diagnostic;
 use crate::dtype::DType;
 use crate::target::Target;
 use crate::target::schema::{self, Field, Range};
+use smallvec::SmallVec;
 
 const fn field(
     path: &'static str,
@@ -19,23 +20,24 @@ const fn field(
 
 /// Where figures come from: a loaded target.
 pub trait Figures {
-    /// The figure at `vf.NAME` or `ub.NAME`.
+    /// The figure at a path: `vf.NAME`, `ub.NAME` or one of an instruction.
     fn number(&self, path: &str) -> Option<f64>;
     /// The figure `FIELD` of an instruction, the most specific entry that has it
     /// (`NAME.DTYPE.FIELD`, then the class of the type, then `NAME.FIELD`).
-    fn of_op(&self, name: &str, dtype: Option<DType>, field: &str) -> Option<f64>;
+    fn of_op(&self, name: &str, dtype: Option<DType>, field: &str) -> Option<f64> {
+        candidates(name, dtype, field).iter().find_map(|p| self.number(p))
+    }
+}
+
+/// Where a figure of an instruction may stand, the most specific place first.
+pub fn candidates(name: &str, dtype: Option<DType>, field: &str) -> SmallVec<[String; 3]> {
+    let keys = dtype.into_iter().flat_map(|d| [Some(d.name()), schema::class(d)]).flatten();
+    keys.map(|k| format!("{name}.{k}.{field}")).chain([format!("{name}.{field}")]).collect()
 }
 
 impl Figures for Target {
     fn number(&self, path: &str) -> Option<f64> {
         self.value(path)
-    }
-
-    fn of_op(&self, name: &str, dtype: Option<DType>, field: &str) -> Option<f64> {
-        let typed = |key: &str| self.value(&format!("{name}.{key}.{field}"));
-        dtype
-            .and_then(|d| typed(d.name()).or_else(|| schema::class(d).and_then(typed)))
-            .or_else(|| self.value(&format!("{name}.{field}")))
     }
 }
 
@@ -151,6 +153,19 @@ macro_rules! op_figures {
             field(stringify!($field), $unit, 0, $max, false, $doc),
         )*];
 
+        /// Where the figures of one instruction may stand, written out once for many targets.
+        #[derive(Clone, Debug)]
+        pub struct OpPaths {
+            $($field: SmallVec<[String; 3]>,)*
+        }
+
+        impl OpPaths {
+            /// The places of an instruction's figures.
+            pub fn new(name: &str, dtype: Option<DType>) -> OpPaths {
+                OpPaths { $($field: candidates(name, dtype, stringify!($field)),)* }
+            }
+        }
+
         impl OpFigures {
             /// Reads the figures of one instruction.
             pub fn read(
@@ -158,12 +173,18 @@ macro_rules! op_figures {
                 name: &str,
                 dtype: Option<DType>,
             ) -> Result<OpFigures, Diagnostic> {
-                let get = |field: &'static str, max: u32| {
-                    from.of_op(name, dtype, field)
-                        .map(|v| whole(Some(v), &format!("{name}.{field}"), 0, max))
+                OpFigures::read_at(from, &OpPaths::new(name, dtype))
+            }
+
+            /// The same from paths written out before.
+            pub fn read_at(from: &dyn Figures, at: &OpPaths) -> Result<OpFigures, Diagnostic> {
+                let get = |paths: &[String], max: u32| {
+                    paths
+                        .iter()
+                        .find_map(|p| from.number(p).map(|v| whole(Some(v), p, 0, max)))
                         .transpose()
                 };
-                Ok(OpFigures { $($field: get(stringify!($field), $max)?,)* })
+                Ok(OpFigures { $($field: get(&at.$field, $max)?,)* })
             }
         }
     };
@@ -199,11 +220,8 @@ mod tests {
 
     struct One(f64);
     impl Figures for One {
-        fn number(&self, _: &str) -> Option<f64> {
-            Some(self.0)
-        }
-        fn of_op(&self, _: &str, _: Option<DType>, field: &str) -> Option<f64> {
-            (field == "latency").then_some(self.0)
+        fn number(&self, path: &str) -> Option<f64> {
+            (!path.starts_with('x') || path == "x.latency").then_some(self.0)
         }
     }
 

@@ -299,7 +299,7 @@ impl Periods {
 /// Cycles by which the current iteration is behind its earliest.
 fn slack(e: &Engine, l: u32, now: i64) -> Option<i64> {
     let run = &e.walk.loops[l as usize];
-    let stride = e.code.loops[l as usize].stride;
+    let stride = e.code.loops[l as usize].stride(e.p);
     run.base.map(|b| now - b - (run.k as i64).wrapping_mul(stride))
 }
 

@@ -3,14 +3,15 @@
 //! A handful of rules replaces tables of every pair [spec: compressed tables, 98.9 % of the
 //! forwarding rows and 94.8 % of the interval rows exact].
 
-use super::params::{Figures, OpFigures, VfParams};
-use super::program::{Class, Kind, VfProgram};
+use super::params::{Figures, OpFigures, OpPaths, VfParams};
+use super::program::{Class, Kind};
 use crate::diag::Diagnostic;
 
 /// What executes an instruction, as the engine dispatches on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(crate) enum Unit {
+    #[default]
     Exu,
     Load,
     Store,
@@ -33,7 +34,7 @@ impl Unit {
 }
 
 /// A class of the program on the unit it runs on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
     pub unit: Unit,
     pub figures: OpFigures,
@@ -52,30 +53,19 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Tables of a program; an instruction without figures is the error.
-    pub fn build(
-        p: &VfProgram,
-        params: &VfParams,
-        from: &dyn Figures,
-    ) -> Result<Tables, Diagnostic> {
-        let mut rows = Vec::with_capacity(p.classes.len());
-        for (at, class) in p.classes.iter().enumerate() {
-            let unit = p.insts.iter().find(|i| usize::from(i.class) == at);
-            let unit = unit.map_or(Unit::Scalar, |i| Unit::of(i.kind));
-            rows.push(row(class, unit, params, from)?);
-        }
-        let pairs = || rows.iter().flat_map(|a| rows.iter().map(move |b| (a, b)));
-        let data: Vec<u16> = pairs().map(|(a, b)| short(data(a, b, params))).collect();
-        let mask: Vec<u16> = pairs().map(|(a, b)| short(mask(a, b, params))).collect();
+    /// Tables of every pair of rows.
+    pub fn build(rows: Vec<Row>, params: &VfParams) -> Tables {
         let n = rows.len();
-        let interval: Vec<u16> = (0..n * n)
-            .map(|i| (i / n, i % n))
-            .map(|(a, b)| short(interval(&rows[a].figures, &rows[b].figures, a == b)))
-            .collect();
+        let square = |f: &dyn Fn(usize, usize) -> u32| -> Vec<u16> {
+            (0..n * n).map(|i| short(f(i / n, i % n))).collect()
+        };
+        let data = square(&|a, b| data(&rows[a], &rows[b], params));
+        let mask = square(&|a, b| mask(&rows[a], &rows[b], params));
+        let interval = square(&|a, b| interval(&rows[a].figures, &rows[b].figures, a == b));
         let most = data.iter().chain(&mask).chain(&interval).copied().max().unwrap_or(0);
         let latency = rows.iter().map(|r| r.latency).max().unwrap_or(0);
         let horizon = i64::from(most).max(i64::from(latency.max(params.release))) + 1;
-        Ok(Tables { rows, data, mask, interval, horizon })
+        Tables { rows, data, mask, interval, horizon }
     }
 
     /// Start of the producer until the consumer may start on a vector result.
@@ -102,23 +92,36 @@ fn short(v: u32) -> u16 {
     v.min(u32::from(u16::MAX)) as u16
 }
 
-fn row(
-    class: &Class,
-    unit: Unit,
-    params: &VfParams,
-    from: &dyn Figures,
-) -> Result<Row, Diagnostic> {
-    let mut figures = OpFigures::read(from, &class.name, class.dtype)?;
-    if let (None, Some(f)) = (figures.latency, &class.fallback) {
-        figures = OpFigures::read(from, f, class.dtype)?;
+/// A class on a unit, with the paths of its figures written out.
+#[derive(Clone, Debug)]
+pub(crate) struct Sought {
+    pub class: Class,
+    pub unit: Unit,
+    own: OpPaths,
+    fallback: Option<OpPaths>,
+}
+
+impl Sought {
+    pub fn new(class: &Class, unit: Unit) -> Sought {
+        let own = OpPaths::new(&class.name, class.dtype);
+        let fallback = class.fallback.as_ref().map(|f| OpPaths::new(f, class.dtype));
+        Sought { class: class.clone(), unit, own, fallback }
     }
-    let latency = match (figures.latency, unit) {
-        (Some(l), _) => l.max(1),
-        (None, Unit::Scalar) => params.scalar_latency,
-        (None, Unit::Bar) => 1,
-        (None, _) => return Err(unknown(class)),
-    };
-    Ok(Row { unit, figures, latency })
+
+    /// Its figures under a target.
+    pub fn row(&self, params: &VfParams, from: &dyn Figures) -> Result<Row, Diagnostic> {
+        let mut figures = OpFigures::read_at(from, &self.own)?;
+        if let (None, Some(f)) = (figures.latency, &self.fallback) {
+            figures = OpFigures::read_at(from, f)?;
+        }
+        let latency = match (figures.latency, self.unit) {
+            (Some(l), _) => l.max(1),
+            (None, Unit::Scalar) => params.scalar_latency,
+            (None, Unit::Bar) => 1,
+            (None, _) => return Err(unknown(&self.class)),
+        };
+        Ok(Row { unit: self.unit, figures, latency })
+    }
 }
 
 fn unknown(class: &Class) -> Diagnostic {

@@ -77,7 +77,7 @@ impl Walk {
     fn enter(&mut self, code: &Code, p: &VfParams, l: u32) {
         let info = &code.loops[l as usize];
         let start = match self.loops.get(info.parent as usize) {
-            None => self.block_start + info.one_off,
+            None => self.block_start + info.one_off(p),
             Some(parent) => match parent.child_end {
                 Some(e) => e + i64::from(p.rearm),
                 None => parent.start + i64::from(p.nest_gap),
@@ -131,7 +131,7 @@ impl Walk {
         if now < run.open {
             return Err((Cause::Rearm, run.open));
         }
-        let stride = code.loops[inner as usize].stride;
+        let stride = code.loops[inner as usize].stride(p);
         let ahead = (run.k as i64).wrapping_mul(stride);
         let base = *run.base.get_or_insert(now - ahead);
         if now < base + ahead {
