@@ -15,6 +15,7 @@ pub mod render;
 pub mod report;
 pub mod session;
 pub mod targets;
+pub mod trace_files;
 pub mod vf_program;
 pub mod whatif;
 pub mod work;

@@ -2,9 +2,11 @@
 
 use super::case::Case;
 use super::screen::screen;
+use super::trace::write_all;
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::args::{self, Given};
 use crate::session::{self, Ran, Refusal, Request, prepare, read_source, timelines};
+use crate::trace_files::Wanted;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use ptoemu_core::diag::Level;
@@ -121,6 +123,9 @@ pub struct RunArgs {
     /// Write the synchronisation that was inserted, as `.pto` lines.
     #[arg(long, value_name = "FILE")]
     pub(super) emit_sync: Option<PathBuf>,
+    /// Write the traces of the run into this folder, in every format, as `ptoemu trace` does.
+    #[arg(long, value_name = "DIR")]
+    pub(super) trace: Option<PathBuf>,
     /// Write the report as JSON (`-` for stdout).
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
@@ -260,6 +265,11 @@ fn finish(args: &RunArgs, case: &Case, all: &[(&Target, Ran)]) -> Result<u8, Ref
     match all.first() {
         Some((_, ran)) if ran.outcome.stop.is_none() => case.write(ran, args)?,
         _ => {}
+    }
+    if let Some(root) = &args.trace {
+        for (dir, _) in write_all(&Wanted::default(), all, root)? {
+            say(&format!("traces in {}", dir.display()));
+        }
     }
     if args.json.is_none() {
         all.iter().zip(&reports).for_each(|((_, ran), r)| print(&screen(r, ran)));

@@ -9,17 +9,20 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(crate) struct Agenda<T> {
     queues: Vec<VecDeque<(u64, T)>>,
     heap: BinaryHeap<Reverse<(u64, T)>>,
+    /// No entry is due before this cycle.
+    soonest: u64,
 }
 
 impl<T: Ord + Copy> Agenda<T> {
     /// For so many lanes.
     pub fn new(lanes: usize) -> Self {
         let queues = (0..lanes).map(|_| VecDeque::new()).collect();
-        Agenda { queues, heap: BinaryHeap::new() }
+        Agenda { queues, heap: BinaryHeap::new(), soonest: u64::MAX }
     }
 
     /// Adds an entry.
     pub fn push(&mut self, lane: usize, cycle: u64, item: T) {
+        self.soonest = self.soonest.min(cycle);
         match self.queues.get_mut(lane) {
             Some(q) if q.back().is_none_or(|b| *b <= (cycle, item)) => q.push_back((cycle, item)),
             _ => self.heap.push(Reverse((cycle, item))),
@@ -28,6 +31,9 @@ impl<T: Ord + Copy> Agenda<T> {
 
     /// Takes the first entry if it is due at `until`.
     pub fn pop(&mut self, until: u64) -> Option<(u64, T)> {
+        if self.soonest > until {
+            return None;
+        }
         let heads = self.queues.iter().enumerate().filter_map(|(n, q)| Some((*q.front()?, n)));
         let queued = heads.min();
         let heaped = self.heap.peek().map(|Reverse(e)| *e);
@@ -35,8 +41,12 @@ impl<T: Ord + Copy> Agenda<T> {
             (Some((q, n)), Some(h)) if q <= h => (q, Some(n)),
             (Some((q, n)), None) => (q, Some(n)),
             (_, Some(h)) => (h, None),
-            (None, None) => return None,
+            (None, None) => {
+                self.soonest = u64::MAX;
+                return None;
+            }
         };
+        self.soonest = next.0;
         if next.0 > until {
             return None;
         }

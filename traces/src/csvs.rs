@@ -1,7 +1,10 @@
 //! Tables for Excel and pandas: hot instructions, hot source lines, use of the pipes.
 
 use crate::detail::detail;
-use crate::events::{Event, Trace, What};
+use crate::events::{Event, Lane, Trace, What};
+use crate::statics::Statics;
+use crate::vf::in_order;
+use indexmap::IndexMap;
 use ptoemu_core::stream::Pipe;
 use std::io::{self, Write};
 
@@ -16,11 +19,11 @@ struct Total {
 
 impl Total {
     /// Adds a slice; slices come in order of their start.
-    fn add(&mut self, e: &Event) {
+    fn add(&mut self, start: u64, end: u64) {
         self.calls += 1;
-        self.cycles += e.end - e.start;
-        self.open += e.end.saturating_sub(e.start.max(self.until));
-        self.until = self.until.max(e.end);
+        self.cycles += end - start;
+        self.open += end.saturating_sub(start.max(self.until));
+        self.until = self.until.max(end);
     }
 }
 
@@ -37,20 +40,21 @@ fn fail(e: csv::Error) -> io::Error {
     io::Error::other(e)
 }
 
-/// `instr_exe.csv`: one row an instruction of the program, most cycles first.
+/// A row of `instr_exe.csv`.
+struct Row {
+    total: Total,
+    pc: u64,
+    name: String,
+    lane: Lane,
+    detail: String,
+}
+
+/// `instr_exe.csv`: one row an instruction of the program, most cycles first. Instructions inside
+/// vector functions have rows of their own pipes; those of VECTOR add up to its busy cycles.
 pub fn instructions(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    let mut totals = vec![Total::default(); t.statics.items().len()];
-    let mut first = vec![u32::MAX; totals.len()];
-    for e in by_start(t) {
-        let index = t.statics.index(e.record);
-        if let (Some(total), Some(first)) = (totals.get_mut(index), first.get_mut(index)) {
-            total.add(&e);
-            *first = (*first).min(e.record);
-        }
-        t.tick();
-    }
-    let mut order: Vec<usize> = (0..totals.len()).filter(|&i| totals[i].calls > 0).collect();
-    order.sort_by_key(|&i| (std::cmp::Reverse(totals[i].cycles), i));
+    let mut rows = whole(t);
+    rows.extend(inner(t));
+    rows.sort_by_key(|r| (std::cmp::Reverse(r.total.cycles), r.pc));
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([
         "instr",
@@ -62,31 +66,72 @@ pub fn instructions(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
         "detail",
     ])
     .map_err(fail)?;
-    for i in order {
-        let (total, Some(s)) = (totals[i], t.statics.items().get(i)) else { continue };
-        let lane = t.event(first[i]).map_or("ALL", |e| e.lane.name());
-        let mut text = Vec::new();
-        detail(t, first[i], 0, &mut text);
+    for r in rows {
         csv.write_record([
-            s.name.as_str(),
-            &crate::Statics::pc(i).to_string(),
-            lane,
-            &total.calls.to_string(),
-            &total.cycles.to_string(),
-            &micros(t, total.open),
-            &String::from_utf8_lossy(&text),
+            r.name.as_str(),
+            &r.pc.to_string(),
+            r.lane.name(),
+            &r.total.calls.to_string(),
+            &r.total.cycles.to_string(),
+            &micros(t, r.total.open),
+            &r.detail,
         ])
         .map_err(fail)?;
     }
     csv.flush()
 }
 
+/// Rows of the records.
+fn whole(t: &Trace) -> Vec<Row> {
+    let mut totals = vec![(Total::default(), u32::MAX); t.statics.items().len()];
+    for e in by_start(t) {
+        if let Some((total, first)) = totals.get_mut(t.statics.index(e.record)) {
+            total.add(e.start, e.end);
+            *first = (*first).min(e.record);
+        }
+        t.tick();
+    }
+    let used = totals.into_iter().zip(t.statics.items()).enumerate();
+    used.filter(|(_, ((total, _), _))| total.calls > 0)
+        .map(|(i, ((total, first), s))| {
+            let mut text = Vec::new();
+            detail(t, first, 0, &mut text);
+            let lane = t.event(first).map_or(Lane::All, |e| e.lane);
+            let detail = String::from_utf8_lossy(&text).into_owned();
+            Row { total, pc: Statics::pc(i), name: s.name.clone(), lane, detail }
+        })
+        .collect()
+}
+
+/// Rows of the instructions inside vector functions.
+fn inner(t: &Trace) -> Vec<Row> {
+    let mut rows: IndexMap<u64, Row> = IndexMap::new();
+    for launch in t.launches() {
+        let Some(all) = t.micros(&launch) else { continue };
+        let (function, index) = (all.function, t.statics.index(launch.record));
+        for r in in_order(all, |r| r.dispatch, |r| r.issue) {
+            let Some(i) = function.inst(&r) else { continue };
+            let pc = t.statics.inner_pc(index, r.inst);
+            let row = rows.entry(pc).or_insert_with(|| Row {
+                total: Total::default(),
+                pc,
+                name: i.name.clone(),
+                lane: i.lane,
+                detail: i.detail.clone(),
+            });
+            row.total.add(r.issue, r.done);
+            t.tick();
+        }
+    }
+    rows.into_values().collect()
+}
+
 /// `code_exe.csv`: one row a line of the source, most cycles first.
 pub fn lines(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    let mut totals: indexmap::IndexMap<&str, Total> = indexmap::IndexMap::new();
+    let mut totals: IndexMap<&str, Total> = IndexMap::new();
     for e in by_start(t) {
         if let Some(s) = t.statics.of(e.record) {
-            totals.entry(&s.code).or_default().add(&e);
+            totals.entry(&s.code).or_default().add(e.start, e.end);
         }
         t.tick();
     }
@@ -155,7 +200,7 @@ pub fn pipeline_summary(cores: &[Trace], out: &mut dyn Write) -> io::Result<()> 
         let mut any = Total::default();
         let mut start = u64::MAX;
         for e in by_start(t).filter(|e| e.what == What::Work) {
-            any.add(&e);
+            any.add(e.start, e.end);
             start = start.min(e.start);
         }
         let start = start.min(any.until);

@@ -57,7 +57,7 @@ pub(crate) fn short(p: Pipe) -> &'static str {
 }
 
 /// An element type as dumps write it.
-fn dtype(t: DType) -> &'static str {
+pub(crate) fn dtype(t: DType) -> &'static str {
     match t {
         DType::I8 => "S8",
         DType::U8 => "U8",

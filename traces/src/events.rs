@@ -1,8 +1,9 @@
 //! What happened to each record, in the terms viewers use: lanes, slices, waits.
 
 use crate::clock::Clock;
-use crate::select::{Filter, Selection};
+use crate::select::{Filter, Selection, named};
 use crate::statics::Statics;
+use crate::vf::{Function, Functions, Micros};
 use ptoemu_core::catalogue::Catalogue;
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::stream::{Kind, Pipe, Record, Stream};
@@ -27,11 +28,19 @@ pub enum Lane {
     Vector,
     Mte3,
     All,
+    /// Inside vector functions: computations.
+    RvecExecute,
+    /// Stores.
+    RvecStore,
+    /// Loads.
+    RvecLoad,
+    /// Predicates, scalars, barriers.
+    RvecScalar,
 }
 
 impl Lane {
     /// Every lane, in display order.
-    pub const ALL: [Lane; 9] = [
+    pub const ALL: [Lane; 13] = [
         Lane::Scalar,
         Lane::FlowCtrl,
         Lane::Mte1,
@@ -41,6 +50,10 @@ impl Lane {
         Lane::Vector,
         Lane::Mte3,
         Lane::All,
+        Lane::RvecExecute,
+        Lane::RvecStore,
+        Lane::RvecLoad,
+        Lane::RvecScalar,
     ];
 
     /// Name.
@@ -55,6 +68,10 @@ impl Lane {
             Lane::Vector => "VECTOR",
             Lane::Mte3 => "MTE3",
             Lane::All => "ALL",
+            Lane::RvecExecute => "RVECEX",
+            Lane::RvecStore => "RVECST",
+            Lane::RvecLoad => "RVECLD",
+            Lane::RvecScalar => "RVECSU",
         }
     }
 
@@ -133,6 +150,8 @@ pub struct Trace<'a> {
     pub core: u32,
     /// Instructions as they stand in the program.
     pub statics: Statics,
+    /// What runs inside vector functions.
+    pub functions: Functions<'a>,
     /// The records shown.
     pub selection: Selection,
     /// The filter that chose them.
@@ -167,6 +186,7 @@ impl<'a> Trace<'a> {
             kernel: "kernel",
             core: 0,
             statics: Statics::new(stream, name, sources),
+            functions: Functions::new(stream, target),
             selection: Selection::All(n),
             filter: Filter::default(),
             clock: Clock::of(target),
@@ -253,6 +273,30 @@ impl<'a> Trace<'a> {
         }
         event.done = event.done.max(event.end);
         Some(event)
+    }
+
+    /// The vector function an event launches.
+    pub fn function(&self, e: &Event) -> Option<&Function<'a>> {
+        let (r, _) = self.record(e.record)?;
+        if r.kind == Kind::Function { self.functions.get(r.link) } else { None }
+    }
+
+    /// The instructions shown of the function an event launches, in program order.
+    pub fn micros(&self, e: &Event) -> Option<Micros<'_, 'a>> {
+        let function = self.function(e)?;
+        let (r, _) = self.record(e.record)?;
+        // A filter that names the function or its tile operation shows all of it.
+        let whole = |name: &&String| !named(self.stream, self.catalogue(), r, name);
+        let op = self.filter.op.as_ref().filter(whole).map(String::as_str);
+        Some(Micros::new(function, e.start, self.filter.window.clone(), op))
+    }
+
+    /// Launches of vector functions shown, in order.
+    pub fn launches(&self) -> impl Iterator<Item = Event> + '_ {
+        let any = !self.functions.is_empty();
+        let shown = self.selection.iter().take(if any { usize::MAX } else { 0 });
+        let events = shown.filter_map(|i| self.event(i));
+        events.filter(|e| self.function(e).is_some())
     }
 
     /// The events shown, in program order.

@@ -24,6 +24,11 @@ impl SubLanes {
         lane as u16
     }
 
+    /// Makes that there are at least so many sub-lanes.
+    pub fn reach(&mut self, n: usize) {
+        self.ends.resize(self.ends.len().max(n), 0);
+    }
+
     /// How many sub-lanes there are.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -19,15 +19,18 @@ pub mod csvs;
 mod detail;
 mod events;
 pub mod html;
+mod ids;
 pub mod insight;
 pub mod kanata;
 mod lanes;
 pub mod page;
+pub mod pftrace;
 pub mod profile;
 mod put;
 mod select;
 mod statics;
 pub mod text;
+pub mod vf;
 
 pub use clock::Clock;
 pub use critical::{Edge, Step, critical_path};

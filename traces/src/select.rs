@@ -1,7 +1,7 @@
 //! Which records a trace shows: all, those of a stretch of cycles, those of one operation.
 
 use ptoemu_core::catalogue::Catalogue;
-use ptoemu_core::stream::{Record, Stream};
+use ptoemu_core::stream::{Kind, Record, Stream};
 use ptoemu_core::time::Timeline;
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub struct Filter {
     /// Records alive in these cycles.
     pub window: Option<Range<u64>>,
-    /// Records of this instruction or tile operation.
+    /// Records of this instruction or tile operation; instructions of it inside vector functions.
     pub op: Option<String>,
 }
 
@@ -22,13 +22,22 @@ impl Filter {
                 handed < w.end && e.done.max(e.issue + u64::from(e.busy)) >= w.start
             })
         };
-        let named = |name: &String| {
-            let group = s.groups.get(r.group as usize).map(|g| g.name);
-            let own = c.get(r.op).map(|e| e.mnemonic);
-            [group, own].into_iter().flatten().any(|n| n.eq_ignore_ascii_case(name))
-        };
+        let named = |name: &String| named(s, c, r, name) || inside(s, r, name);
         self.window.as_ref().is_none_or(alive) && self.op.as_ref().is_none_or(named)
     }
+}
+
+/// Is this the name of a record's instruction or of its tile operation?
+pub(crate) fn named(s: &Stream, c: &Catalogue, r: &Record, name: &str) -> bool {
+    let group = s.groups.get(r.group as usize).map(|g| g.name);
+    let own = c.get(r.op).map(|e| e.mnemonic);
+    [group, own].into_iter().flatten().any(|n| n.eq_ignore_ascii_case(name))
+}
+
+/// Is it the name of an instruction inside a vector function?
+fn inside(s: &Stream, r: &Record, name: &str) -> bool {
+    let program = s.functions.get(r.link).filter(|_| r.kind == Kind::Function);
+    program.is_some_and(|p| p.classes.iter().any(|c| c.name.eq_ignore_ascii_case(name)))
 }
 
 /// The records a trace shows, in program order.

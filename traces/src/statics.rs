@@ -35,6 +35,8 @@ pub struct Static {
 pub struct Statics {
     items: Vec<Static>,
     of: Vec<u32>,
+    /// Number of the first instruction inside each vector function; 0 for other instructions.
+    inside: Vec<u64>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -56,7 +58,10 @@ impl Statics {
     ) -> Statics {
         let lines: Vec<Vec<usize>> = sources.iter().map(|f| starts(&f.text)).collect();
         let mut keys: FxHashMap<Key, u32> = FxHashMap::default();
-        let mut s = Statics { items: Vec::new(), of: Vec::with_capacity(stream.records.len()) };
+        let of = Vec::with_capacity(stream.records.len());
+        let mut s = Statics { items: Vec::new(), of, inside: Vec::new() };
+        // Instructions of the longest function at each place.
+        let mut longest: Vec<u64> = Vec::new();
         for (i, r) in (0u32..).zip(&stream.records) {
             let key = Key {
                 site: r.site,
@@ -79,6 +84,16 @@ impl Statics {
                 next
             });
             s.of.push(id);
+            longest.resize(s.items.len(), 0);
+            let function = stream.functions.get(r.link).filter(|_| r.kind == Kind::Function);
+            if let (Some(p), Some(n)) = (function, longest.get_mut(id as usize)) {
+                *n = (*n).max(p.insts.len() as u64);
+            }
+        }
+        let mut next = s.items.len() as u64;
+        for n in longest {
+            s.inside.push(if n == 0 { 0 } else { next });
+            next += n;
         }
         s
     }
@@ -101,6 +116,13 @@ impl Statics {
     /// Address of an instruction.
     pub fn pc(index: usize) -> u64 {
         FIRST_PC + 4 * (index as u64 + RESERVED)
+    }
+
+    /// Address of an instruction inside a vector function: the number of the function in the
+    /// static instructions, and of the instruction in the function.
+    pub fn inner_pc(&self, index: usize, inst: u32) -> u64 {
+        let first = self.inside.get(index).copied().unwrap_or(0);
+        FIRST_PC + 4 * (first + u64::from(inst) + RESERVED)
     }
 
     /// Address of the instructions before the first: the start-up of a core.

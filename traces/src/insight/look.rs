@@ -10,7 +10,7 @@ pub(super) enum Track {
 }
 
 impl Track {
-    pub const ALL: [Track; 10] = [
+    pub const ALL: [Track; 14] = [
         Track::Lane(Lane::Scalar),
         Track::Lane(Lane::FlowCtrl),
         Track::Lane(Lane::Mte1),
@@ -21,6 +21,10 @@ impl Track {
         Track::Lane(Lane::Mte3),
         Track::ScalarLdst,
         Track::Lane(Lane::All),
+        Track::Lane(Lane::RvecExecute),
+        Track::Lane(Lane::RvecStore),
+        Track::Lane(Lane::RvecLoad),
+        Track::Lane(Lane::RvecScalar),
     ];
 
     pub fn name(self) -> &'static str {
@@ -44,10 +48,14 @@ pub(super) fn sort_index(t: Track) -> u64 {
         Track::Lane(Lane::Mte3) => 8,
         Track::ScalarLdst => 10,
         Track::Lane(Lane::All) => 11,
+        Track::Lane(Lane::RvecExecute) => 18,
+        Track::Lane(Lane::RvecStore) => 20,
+        Track::Lane(Lane::RvecLoad) => 21,
+        Track::Lane(Lane::RvecScalar) => 23,
     }
 }
 
-/// Process number of a pipe in the file of one core.
+/// Process number of a pipe in the file of one core; the vendor's list ends at 120.
 pub(super) fn process(t: Track) -> u64 {
     match t {
         Track::Lane(Lane::Scalar) => 10,
@@ -60,6 +68,10 @@ pub(super) fn process(t: Track) -> u64 {
         Track::Lane(Lane::Fixp) => 80,
         Track::Lane(Lane::FlowCtrl) => 90,
         Track::Lane(Lane::All) => 100,
+        Track::Lane(Lane::RvecExecute) => 130,
+        Track::Lane(Lane::RvecStore) => 140,
+        Track::Lane(Lane::RvecLoad) => 150,
+        Track::Lane(Lane::RvecScalar) => 160,
     }
 }
 
@@ -75,5 +87,9 @@ pub(super) fn colour(t: Track) -> &'static str {
         Track::Lane(Lane::Fixp) => "thread_state_unknown",
         Track::Lane(Lane::FlowCtrl) => "cq_build_passed",
         Track::Lane(Lane::All) => "good",
+        Track::Lane(Lane::RvecExecute) => "cq_build_failed",
+        Track::Lane(Lane::RvecStore) => "rail_response",
+        Track::Lane(Lane::RvecLoad) => "thread_state_iowait",
+        Track::Lane(Lane::RvecScalar) => "startup",
     }
 }

@@ -6,6 +6,7 @@
 //! over each other on one lane. Times are microseconds with six decimals; the exact cycles stand
 //! in the arguments.
 
+mod inner;
 mod look;
 
 use crate::detail::detail;
@@ -13,11 +14,16 @@ use crate::events::{Event, Lane, Trace, What};
 use crate::lanes::SubLanes;
 use crate::put;
 use crate::statics::Statics;
-use look::{Track, colour, process, sort_index};
+use look::{Track, colour, process};
 use ptoemu_core::stream::{Kind, Pipe};
 use std::io::{self, Write};
 
 const HEAD: &str = r#"{"displayTimeUnit":"ns","profilingType":"op","schemaVersion":"#;
+
+/// Place of a lane from the top.
+pub(crate) fn sort_index(lane: Lane) -> u64 {
+    look::sort_index(Track::Lane(lane))
+}
 
 /// Writes the file of all cores.
 pub fn write_all(cores: &[Trace], out: &mut dyn Write) -> io::Result<()> {
@@ -85,6 +91,12 @@ impl Lanes {
             let free = lanes.tracks.iter_mut().find(|(k, _)| *k == track);
             if let (Some((_, s)), Some(slot)) = (free, lanes.sub.get_mut(n as usize)) {
                 *slot = s.place(start, end);
+            }
+        }
+        for (_, r) in inner::slices(t) {
+            let track = lanes.tracks.iter_mut().find(|(k, _)| *k == r.track);
+            if let Some((_, s)) = track {
+                s.reach(usize::from(r.sub) + 1);
             }
         }
         lanes
@@ -181,7 +193,7 @@ impl<'w> Writer<'w> {
         for (track, n) in lanes.used() {
             for sub in 0..n {
                 let tid = format!("\"{}\"", sub_name(track, sub as u16));
-                let order = format!("\"sort_index\":{}", sort_index(track));
+                let order = format!("\"sort_index\":{}", look::sort_index(track));
                 self.metadata("thread_sort_index", &pid, &tid, &order)?;
             }
         }
@@ -192,7 +204,7 @@ impl<'w> Writer<'w> {
         for (track, n) in lanes.used() {
             let pid = process(track).to_string();
             let name = format!("\"name\":\"{}\"", track.name());
-            let order = format!("\"sort_index\":{}", sort_index(track));
+            let order = format!("\"sort_index\":{}", look::sort_index(track));
             self.metadata("process_name", &pid, "0", &name)?;
             self.metadata("process_sort_index", &pid, "0", &order)?;
             for sub in 1..=n {
@@ -208,22 +220,28 @@ impl<'w> Writer<'w> {
 
     /// Every slice, ordered by its end and its address.
     fn slices(&mut self, t: &Trace, view: View, lanes: &Lanes) -> io::Result<()> {
-        for (_, _, i) in t.ordered(|e| (view.span(e).1, t.statics.index(e.record) as u32)) {
+        let mut inside = inner::slices(t).peekable();
+        for (end, _, i) in t.ordered(|e| (view.span(e).1, t.statics.index(e.record) as u32)) {
             let Some(e) = t.event(i) else { continue };
+            while let Some((f, r)) = inside.next_if(|(_, r)| r.at.done < end) {
+                self.inner(t, view, f, &r)?;
+            }
             match e.what {
                 What::Set | What::Wait => self.flag(t, view, lanes, &e)?,
                 _ => self.slice(t, view, lanes, &e)?,
             }
             t.tick();
         }
-        Ok(())
+        inside.try_for_each(|(f, r)| self.inner(t, view, f, &r))
     }
 
     /// Process and lane of an event.
     fn place(&mut self, t: &Trace, view: View, lanes: &Lanes, e: &Event) {
-        let track = view.track(t, e);
         let n = t.selection.position(e.record).map_or(0, |n| n as usize);
-        let sub = lanes.sub.get(n).copied().unwrap_or(0);
+        self.lane(t, view, view.track(t, e), lanes.sub.get(n).copied().unwrap_or(0));
+    }
+
+    fn lane(&mut self, t: &Trace, view: View, track: Track, sub: u16) {
         self.key("pid");
         if view == View::Latency {
             put::dec(&mut self.line, process(track));

@@ -3,6 +3,7 @@
 use crate::detail::detail;
 use crate::events::{Event, Trace, What};
 use ptoemu_core::time::Cause;
+use std::ops::Range;
 
 /// Rows drawn; a window chooses which.
 const ROWS: usize = 64;
@@ -21,18 +22,17 @@ pub(super) fn draw(out: &mut String, t: &Trace) {
         out.push_str("no instruction\n");
         return;
     };
-    let scale = (last + 1 - first).div_ceil(COLUMNS).max(1);
-    let columns = (last + 1 - first).div_ceil(scale) as usize;
+    let grid = Grid::new(first, last);
     let left = t.selection.len() - events.len();
-    out.push_str(&format!("one column is {scale} cycle{}, from cycle {first}\n", plural(scale)));
+    out.push_str(&grid.describe());
     if left > 0 {
         let shown = events.len();
         out.push_str(&format!("the first {shown} records; {left} more (choose with a window)\n"));
     }
     out.push_str(&format!("{LEGEND}\n\n"));
-    ruler(out, first, scale, columns);
+    grid.ruler(out);
     for e in &events {
-        let row = row(t, e, first, scale, columns);
+        let row = row(t, e, &grid);
         let name = t.statics.of(e.record).map_or("", |s| s.name.as_str());
         let mut operands = Vec::new();
         detail(t, e.record, 0, &mut operands);
@@ -47,31 +47,56 @@ pub(super) fn plural(n: u64) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// Cycle numbers over every tenth column.
-fn ruler(out: &mut String, first: u64, scale: u64, columns: usize) {
-    let mut line = String::new();
-    let mut column = 0;
-    while column < columns {
-        let number = (first + column as u64 * scale).to_string();
-        line.push_str(&format!("{number:<10}"));
-        column += 10;
-    }
-    out.push_str(&format!("       {}\n", line.trim_end()));
+/// Columns of a drawn timeline.
+pub(super) struct Grid {
+    first: u64,
+    scale: u64,
+    columns: usize,
 }
 
-fn row(t: &Trace, e: &Event, first: u64, scale: u64, columns: usize) -> String {
-    // A dot every five columns makes long rows readable.
-    let mut cells: Vec<u8> = (0..columns).map(|c| if c % 5 == 0 { b'.' } else { b' ' }).collect();
-    let mut fill = |from: u64, to: u64, letter: u8| {
-        if from >= to {
+impl Grid {
+    /// From one cycle to another.
+    pub fn new(first: u64, last: u64) -> Grid {
+        let scale = (last + 1 - first).div_ceil(COLUMNS).max(1);
+        Grid { first, scale, columns: (last + 1 - first).div_ceil(scale) as usize }
+    }
+
+    pub fn describe(&self) -> String {
+        let (scale, first) = (self.scale, self.first);
+        format!("one column is {scale} cycle{}, from cycle {first}\n", plural(scale))
+    }
+
+    /// Cycle numbers over every tenth column.
+    pub fn ruler(&self, out: &mut String) {
+        let mut line = String::new();
+        for column in (0..self.columns as u64).step_by(10) {
+            let number = (self.first + column * self.scale).to_string();
+            line.push_str(&format!("{number:<10}"));
+        }
+        out.push_str(&format!("       {}\n", line.trim_end()));
+    }
+
+    /// An empty row: a dot every five columns makes long rows readable.
+    pub fn row(&self) -> Vec<u8> {
+        (0..self.columns).map(|c| if c % 5 == 0 { b'.' } else { b' ' }).collect()
+    }
+
+    /// Writes a letter over a stretch of cycles.
+    pub fn fill(&self, cells: &mut [u8], cycles: Range<u64>, letter: u8) {
+        if cycles.is_empty() {
             return;
         }
-        let a = (from.saturating_sub(first) / scale) as usize;
-        let b = ((to - 1).saturating_sub(first) / scale) as usize;
+        let column = |cycle: u64| (cycle.saturating_sub(self.first) / self.scale) as usize;
+        let (a, b) = (column(cycles.start), column(cycles.end - 1));
         for c in cells.iter_mut().take(b + 1).skip(a) {
             *c = letter;
         }
-    };
+    }
+}
+
+fn row(t: &Trace, e: &Event, grid: &Grid) -> String {
+    let mut cells = grid.row();
+    let mut fill = |from: u64, to: u64, letter: u8| grid.fill(&mut cells, from..to, letter);
     fill(e.handed, e.start, b'q');
     for p in t.phases(e) {
         fill(p.start, p.end, letter(p.cause));

@@ -1,6 +1,7 @@
 //! The text report: what the other formats hold, readable without a viewer and made to be
 //! compared line by line.
 
+mod functions;
 mod lines;
 mod table;
 
@@ -25,7 +26,7 @@ type Section = (&'static str, fn(&Trace) -> String);
 
 /// Writes the report of one core.
 pub fn write(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    let sections: [Section; 8] = [
+    let mut sections: Vec<Section> = vec![
         ("Pipes", pipes),
         ("Instructions", instructions),
         ("Stalls", stalls),
@@ -35,6 +36,9 @@ pub fn write(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
         ("Figures", figures),
         ("Timeline", timeline),
     ];
+    if !t.functions.is_empty() {
+        sections.insert(3, ("Vector functions", functions::section));
+    }
     out.write_all(summary(t).as_bytes())?;
     for (name, section) in sections {
         write!(out, "\n{name}\n{}\n{}", "=".repeat(name.len()), section(t))?;

@@ -5,13 +5,21 @@
 //! Lane 1 names what held it back. Arrows lead from what an instruction waited for; the viewer
 //! draws them only at stages with a capital X.
 //!
+//! On the 950 every instruction inside a vector function has a row of its own: `F` (at the head of
+//! the front end), `D` (dispatched), `R` (renamed), `Sh` (in the shared queue), `Q` (in the queue of
+//! its port or unit), and `Xl`, `Xs`, `Xe0`, `Xe1`, `Xp` (on a load or store port, an execution unit,
+//! for predicates, scalars and barriers).
+//!
 //! With `per_repeat` a vector instruction is followed by one row for each repeat. The model keeps
 //! the cycles of a whole instruction: its repeats are drawn evenly over them.
+
+mod inner;
 
 use crate::agenda::Agenda;
 use crate::detail::detail;
 use crate::events::{Event, Lane, Trace, What};
 use crate::put;
+use inner::Inner;
 use ptoemu_core::stream::{Kind, NONE, Pipe};
 use smallvec::SmallVec;
 use std::io::{self, Write};
@@ -34,7 +42,9 @@ pub fn write(t: &Trace, options: Options, out: &mut dyn Write) -> io::Result<()>
         ids: 0,
         retired: 0,
         open: Agenda::new(Lane::ALL.len()),
+        keeps: options.per_repeat || !t.functions.is_empty(),
         id_of: Vec::new(),
+        inner: Inner::default(),
     };
     w.line.extend_from_slice(b"Kanata\t0004\nC=\t0\n");
     let mut born = 0;
@@ -83,19 +93,30 @@ struct Writer<'t, 'a, 'w> {
     retired: u64,
     /// Rows that are not finished.
     open: Agenda<(u32, Row)>,
-    /// Id of each instruction shown, if repeats have rows of their own.
+    /// Other rows than those of records have ids too.
+    keeps: bool,
+    /// Then: id of each record shown.
     id_of: Vec<u32>,
+    /// Instructions inside vector functions.
+    inner: Inner<'t, 'a>,
 }
 
-impl Writer<'_, '_, '_> {
+impl<'t, 'a> Writer<'t, 'a, '_> {
     /// Writes what happens up to and in cycle `at`.
     fn until(&mut self, at: u64) -> io::Result<()> {
-        while let Some((cycle, (id, row))) = self.open.pop(at) {
-            self.advance(cycle);
-            self.row(id, row);
+        loop {
+            // Instructions inside functions come after records of the same cycle.
+            let inside = self.inner.next();
+            if let Some((cycle, (id, row))) = self.open.pop(at.min(inside)) {
+                self.advance(cycle);
+                self.row(id, row);
+            } else if inside <= at && inside < u64::MAX {
+                self.inside(inside);
+            } else {
+                return Ok(());
+            }
             self.flush(1 << 15)?;
         }
-        Ok(())
     }
 
     fn flush(&mut self, above: usize) -> io::Result<()> {
@@ -140,9 +161,12 @@ impl Writer<'_, '_, '_> {
     fn instruction(&mut self, n: u32, e: &Event, born: u64) -> io::Result<()> {
         self.advance(born);
         let id = self.declare(e.record, e.lane);
-        if self.options.per_repeat {
+        if self.keeps {
             debug_assert_eq!(self.id_of.len(), n as usize);
             self.id_of.push(id);
+        }
+        if let Some(micros) = self.t.micros(e) {
+            self.inner.launch(micros);
         }
         self.labels(id, e);
         self.arrows(id, e);
@@ -210,8 +234,7 @@ impl Writer<'_, '_, '_> {
         }
         for p in producers {
             let Some(n) = self.t.selection.position(p) else { continue };
-            let of =
-                if self.options.per_repeat { self.id_of.get(n as usize).copied() } else { Some(n) };
+            let of = if self.keeps { self.id_of.get(n as usize).copied() } else { Some(n) };
             let Some(producer) = of else { continue };
             self.command(b"W", u64::from(id));
             self.field(u64::from(producer));
