@@ -24,6 +24,9 @@ pub(crate) fn detail(t: &Trace, i: u32, half: u32, out: &mut Vec<u8>) {
         Kind::Function => {
             out.extend_from_slice(b"VF:");
             put::dec(out, u64::from(r.link));
+            if let Some(f) = t.functions.get(r.link) {
+                number(out, "INSTR", f.instructions());
+            }
         }
         Kind::Barrier => {
             out.extend_from_slice(b"PIPE:");

@@ -95,10 +95,13 @@ fn overview(t: &Trace, sites: &IndexMap<usize, Site>) -> String {
     and_more(&mut out, sites.len().saturating_sub(ROWS));
     let sum = |of: fn(&Site) -> u64| sites.values().map(of).sum::<u64>();
     let (all, folded, missing) = (sum(|s| s.instructions), sum(|s| s.folded), sum(|s| s.missing));
-    out.push_str(&format!(
-        "{all} instructions inside; {folded} of them in loop rounds that repeat the rounds before \
-         to the cycle and are unfolded from them"
-    ));
+    out.push_str(&format!("{all} instructions inside"));
+    if folded > 0 {
+        out.push_str(&format!(
+            "; {folded} of them are in loop rounds that repeat those before them to the cycle, and \
+             are unfolded from these"
+        ));
+    }
     if missing > 0 {
         out.push_str(&format!("; the last {missing} are too many to keep and are not shown"));
     }
@@ -132,9 +135,9 @@ fn instructions(t: &Trace) -> String {
         }
     }
     totals.sort_by(|a, (x, _), b, (y, _)| y.waited.cmp(&x.waited).then(a.cmp(b)));
-    let head = ["waited", "count", "mean", "longest", "mostly for", "instruction"];
+    let head = ["waited", "count", "mean", "longest", "mostly for", "in", "instruction"];
     let mut rows = vec![head.map(String::from).to_vec()];
-    for (r, name) in totals.values().take(ROWS) {
+    for (&(index, _), (r, name)) in totals.iter().take(ROWS) {
         let most = Cause::ALL.iter().max_by_key(|c| (r.causes[**c as usize], -(**c as i32)));
         rows.push(vec![
             r.waited.to_string(),
@@ -142,11 +145,12 @@ fn instructions(t: &Trace) -> String {
             format!("{:.1}", r.waited as f64 / r.count.max(1) as f64),
             r.longest.to_string(),
             most.map_or("", |c| c.name()).to_string(),
+            place(t, index),
             name.clone(),
         ]);
     }
     let mut out = String::new();
-    table(&mut out, &[4, 5], &rows);
+    table(&mut out, &[4, 5, 6], &rows);
     and_more(&mut out, totals.len().saturating_sub(ROWS));
     out
 }
