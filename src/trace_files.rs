@@ -87,15 +87,13 @@ pub fn write(
     lines: &[Timeline],
     dir: &Path,
 ) -> Result<TraceReport, Refusal> {
-    let progress = Progress::start("writing", "records");
-    let written = progress.counter();
     let kernel = ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| f.name.as_str());
     let sources = [ran.program.source.clone()];
     let blocks = ran.outcome.blocks.iter().zip(lines).zip(0u32..);
     let traces: Vec<Trace> = blocks
         .map(|((b, t), core)| {
             let trace = Trace::new(&b.stream, t, target, &sources).named(kernel, core);
-            trace.filtered(wanted.filter.clone()).counted(&written)
+            trace.filtered(wanted.filter.clone())
         })
         .collect();
     let mut report = TraceReport {
@@ -117,10 +115,15 @@ pub fn write(
         report.unfolded += f.folded();
         report.not_shown += f.instructions() - f.shown();
     }
-    let jobs = jobs(wanted, &traces);
     let (whole, inside) = (report.shown, report.inside - report.not_shown);
-    progress.expect(jobs.iter().map(|j| j.passes.0 * whole + j.passes.1 * inside).sum());
-    for job in jobs {
+    let passes = jobs(wanted, &traces)
+        .iter()
+        .fold((0, 0), |sum, j| (sum.0 + j.passes.0, sum.1 + j.passes.1));
+    let total = passes.0.saturating_mul(whole).saturating_add(passes.1.saturating_mul(inside));
+    let progress = Progress::of("writing", "records", total);
+    let written = progress.counter();
+    let traces: Vec<Trace> = traces.into_iter().map(|t| t.counted(&written)).collect();
+    for job in jobs(wanted, &traces) {
         save(&dir.join(&job.path), job.write.as_ref())?;
         report.files.push(job.path);
     }

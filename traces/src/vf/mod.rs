@@ -108,26 +108,31 @@ impl<'a> Function<'a> {
 
     /// An instruction by its number in program order.
     pub fn get(&self, seq: u64) -> Option<VfRecord> {
-        let (mut at, mut instructions, mut cycles) = (seq, 0, 0);
-        let index = loop {
-            let n = self.gaps.partition_point(|g| g.seq <= at);
-            let Some(g) = n.checked_sub(1).and_then(|n| self.gaps.get(n)) else { break at };
-            let into = at - g.seq;
-            if into >= g.instructions {
-                break at - g.skipped;
-            }
-            // The same place in the last period before the gap.
-            let periods = into / g.period + 1;
-            at = at.checked_sub(periods * g.period)?;
-            instructions += periods * g.period;
-            cycles += periods * g.cycles;
+        let n = self.gaps.partition_point(|g| g.seq <= seq);
+        let Some(g) = n.checked_sub(1).and_then(|n| self.gaps.get(n)) else {
+            return self.timing.records.get(usize::try_from(seq).ok()?).copied();
         };
-        let mut r = *self.timing.records.get(usize::try_from(index).ok()?)?;
-        r.seq += instructions;
-        for link in [&mut r.held, &mut r.after] {
-            link.seq = link.seq.map(|s| s + instructions);
+        let into = seq - g.seq;
+        if into >= g.instructions {
+            return self.timing.records.get(usize::try_from(seq - g.skipped).ok()?).copied();
         }
-        Some(later(r, cycles))
+        // The same place in the last period before the gap, which may have gaps of its own.
+        let periods = into / g.period + 1;
+        let moved = periods.checked_mul(g.period)?;
+        let mut r = self.get(seq.checked_sub(moved)?)?;
+        if into.is_multiple_of(g.period) {
+            // It came up when the period before had been dispatched, whatever was before that one.
+            let head = (self.get(g.seq.checked_sub(1)?)?.dispatch).saturating_sub(g.cycles);
+            if head != r.head {
+                (r.head, r.front) = (head, [0; Cause::ALL.len()]);
+                r.front[r.held.cause as usize] = r.dispatch.saturating_sub(head);
+            }
+        }
+        r.seq += moved;
+        for link in [&mut r.held, &mut r.after] {
+            link.seq = link.seq.map(|s| s + moved);
+        }
+        Some(later(r, periods.checked_mul(g.cycles)?))
     }
 
     /// Numbers of the instructions that may be in flight in a stretch of cycles, from the launch.
