@@ -15,6 +15,7 @@ mod targets;
 mod trace;
 mod verify;
 mod vf;
+mod whatif;
 
 use crate::render::render;
 use crate::session::Refusal;
@@ -57,6 +58,8 @@ pub enum Command {
     Explain(explain::ExplainArgs),
     /// Verify the microcode of tile operations against their meaning.
     Verify(verify::VerifyArgs),
+    /// Time one execution under many values of a target's figures.
+    Whatif(whatif::WhatifArgs),
     /// Run a kernel and write its traces for viewers and for reading.
     Trace(trace::TraceArgs),
 }
@@ -89,6 +92,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Targets(a) => targets::targets(a),
         Command::Vf(a) => vf::vf(a),
         Command::Explain(a) => explain::explain(a),
+        Command::Whatif(a) => whatif::whatif(a),
         Command::Trace(a) => trace::trace(a),
         Command::Verify(a) => verify::verify(a),
     };

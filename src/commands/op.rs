@@ -33,6 +33,28 @@ pub struct OpArgs {
     shape: String,
     #[command(flatten)]
     target: TargetArgs,
+    #[command(flatten)]
+    case: CaseArgs,
+    /// Seed of the generated data.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Treat warnings as errors: `--deny warnings`.
+    #[arg(long, value_enum)]
+    deny: Option<Deny>,
+    /// Write the operation as a program `ptoemu run` takes, its operands arguments.
+    #[arg(long, value_name = "FILE.pto")]
+    emit_pto: Option<PathBuf>,
+    /// Print the microcode with every parameter.
+    #[arg(long)]
+    list: bool,
+    /// Write the results as JSON (`-` for stdout).
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What a tile operation is besides its name, type and shape.
+#[derive(Args, Clone, Debug)]
+pub struct CaseArgs {
     /// Valid rows and columns, RxC; all by default.
     #[arg(long, value_name = "RxC")]
     valid: Option<String>,
@@ -63,27 +85,12 @@ pub struct OpArgs {
     /// Valid sizes are run-time values (some fast paths need static ones).
     #[arg(long)]
     dynamic: bool,
-    /// Seed of the generated data.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
     /// Microcode: corrected or vendor.
     #[arg(long, default_value = "corrected", value_name = "corrected|vendor")]
     microcode: Microcode,
     /// Swapped SUB, DIV, EXPDIF: seed or vendor.
     #[arg(long, value_enum, default_value = "seed")]
     operand_order: Order,
-    /// Treat warnings as errors: `--deny warnings`.
-    #[arg(long, value_enum)]
-    deny: Option<Deny>,
-    /// Write the operation as a program `ptoemu run` takes, its operands arguments.
-    #[arg(long, value_name = "FILE.pto")]
-    emit_pto: Option<PathBuf>,
-    /// Print the microcode with every parameter.
-    #[arg(long)]
-    list: bool,
-    /// Write the results as JSON (`-` for stdout).
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
 }
 
 /// Layout of a one-column tile.
@@ -124,50 +131,53 @@ pub(crate) fn pair(text: &str) -> Result<(u32, u32)> {
     parsed.ok_or_else(|| anyhow!("`{text}` is not RxC, for example 64x128"))
 }
 
-fn parse_case(args: &OpArgs) -> Result<Case, Refusal> {
-    let name = args.op.trim_start_matches("pto.").to_ascii_lowercase();
-    let op = tile::find(&name)
-        .ok_or_else(|| anyhow!("no tile operation `{}`; `ptoemu explain` lists all", args.op))?;
-    if op.sig.view {
-        let what = anyhow!("{name} moves global memory: write a kernel and use `ptoemu run`");
-        return Err(what.into());
-    }
-    let dtype: DType = args.dtype.parse().map_err(|e| anyhow!("{e}"))?;
-    let (rows, cols) = pair(&args.shape)?;
-    if u64::from(rows) * u64::from(cols) > 1 << 24 {
-        return Err(anyhow!("{rows}x{cols} is larger than any UB").into());
-    }
-    let mut c = Case::new(op, dtype, rows, cols);
-    if let Some(v) = &args.valid {
-        c.valid = pair(v)?;
-    }
-    let to = args.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}")));
-    c.to = to.transpose()?;
-    if name == "tcvt" && c.to.is_none() {
-        return Err(anyhow!("tcvt needs --to TYPE").into());
-    }
-    c.mode = args.mode;
-    c.swap = args.swap;
-    c.tmp = match &args.tmp {
-        Some(t) => {
-            let (r, k) = pair(t)?;
-            Scratch::Shape(r, k)
+impl CaseArgs {
+    /// The case of an operation by name, element type and shape as written.
+    pub(super) fn case(&self, op: &str, dtype: &str, shape: &str) -> Result<Case, Refusal> {
+        let name = op.trim_start_matches("pto.").to_ascii_lowercase();
+        let found = tile::find(&name)
+            .ok_or_else(|| anyhow!("no tile operation `{op}`; `ptoemu explain` lists all"))?;
+        if found.sig.view {
+            let what = anyhow!("{name} moves global memory: write a kernel and use `ptoemu run`");
+            return Err(what.into());
         }
-        None if args.no_tmp => Scratch::None,
-        None => Scratch::Default,
-    };
-    let layout = if op.reduces_rows() { args.dst } else { args.src };
-    c.dn = layout == Layout::Dn;
-    c.dst_cols = args.dst_cols;
-    c.dynamic = args.dynamic;
-    c.quirks = quirks(&args.microcode)?;
-    c.order = order(args.operand_order);
-    Ok(c)
+        let dtype: DType = dtype.parse().map_err(|e| anyhow!("{e}"))?;
+        let (rows, cols) = pair(shape)?;
+        if u64::from(rows) * u64::from(cols) > 1 << 24 {
+            return Err(anyhow!("{rows}x{cols} is larger than any UB").into());
+        }
+        let mut c = Case::new(found, dtype, rows, cols);
+        if let Some(v) = &self.valid {
+            c.valid = pair(v)?;
+        }
+        let to = self.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}")));
+        c.to = to.transpose()?;
+        if name == "tcvt" && c.to.is_none() {
+            return Err(anyhow!("tcvt needs --to TYPE").into());
+        }
+        c.mode = self.mode;
+        c.swap = self.swap;
+        c.tmp = match &self.tmp {
+            Some(t) => {
+                let (r, k) = pair(t)?;
+                Scratch::Shape(r, k)
+            }
+            None if self.no_tmp => Scratch::None,
+            None => Scratch::Default,
+        };
+        let layout = if found.reduces_rows() { self.dst } else { self.src };
+        c.dn = layout == Layout::Dn;
+        c.dst_cols = self.dst_cols;
+        c.dynamic = self.dynamic;
+        c.quirks = quirks(&self.microcode)?;
+        c.order = order(self.operand_order);
+        Ok(c)
+    }
 }
 
 /// Runs one tile operation on every target asked for.
 pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
-    let case = parse_case(args)?;
+    let case = args.case.case(&args.op, &args.dtype, &args.shape)?;
     let targets = args.target.load()?;
     if args.emit_pto.is_some() && targets.iter().any(|t| t.family == tile::Family::A5) {
         let text = "--emit-pto writes A2/A3 instructions; for the 950 use --list";

@@ -29,6 +29,8 @@
 //! * Figures that change the execution (`schema::changes_execution`) are refused everywhere.
 
 mod grid;
+pub mod rows;
+pub mod shard;
 mod study;
 mod subject;
 mod timer;

@@ -7,6 +7,7 @@ use crate::session::Refusal;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::target::Target;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,6 +61,7 @@ impl Study {
         if !faults.is_empty() {
             return Err(Refusal::Program(faults));
         }
+        self.distinct()?;
         for s in &self.subjects {
             let mut done = Vec::new();
             for t in &self.targets {
@@ -73,6 +75,19 @@ impl Study {
             Some(_) => Ok(()),
             None => Err(anyhow::anyhow!("the study has more than 2^64 points").into()),
         }
+    }
+
+    /// Refuses rows that could not be told apart.
+    fn distinct(&self) -> anyhow::Result<()> {
+        let mut seen = BTreeSet::new();
+        if let Some(s) = self.subjects.iter().find(|s| !seen.insert((&s.name, &s.shape))) {
+            anyhow::bail!("two subjects are both `{} {}`: give each a label", s.name, s.shape);
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(t) = self.targets.iter().find(|t| !seen.insert(&t.name)) {
+            anyhow::bail!("two targets are both `{}`", t.name);
+        }
+        Ok(())
     }
 
     /// Points, unless they are more than 2^64.
@@ -194,6 +209,16 @@ impl Study {
 }
 
 impl Cell {
+    /// Index into [`Study::subjects`].
+    pub fn subject(&self) -> usize {
+        self.subject
+    }
+
+    /// Index into [`Study::targets`].
+    pub fn target(&self) -> usize {
+        self.target
+    }
+
     /// The execution behind it.
     pub fn recorded(&self) -> &Recorded {
         &self.recorded

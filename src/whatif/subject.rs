@@ -1,7 +1,7 @@
 //! What is timed: kernels and tile operations, recorded once per family.
 
 use crate::args::{self, Given};
-use crate::session::{self, Ran, Refusal, Request};
+use crate::session::{self, Refusal, Request};
 use ptoemu_core::diag::{Diagnostic, SourceFile};
 use ptoemu_core::stream::Stream;
 use ptoemu_core::target::{Family, Target};
@@ -32,8 +32,8 @@ pub struct Recorded {
     pub streams: Vec<Stream>,
     /// What the run reported: findings, and what stopped it.
     pub diagnostics: Vec<Diagnostic>,
-    /// Exit status of the run alone.
-    pub status: u8,
+    /// Exit status if a fault or a refusal stopped the run.
+    pub stopped: Option<u8>,
 }
 
 impl Subject {
@@ -95,17 +95,17 @@ impl Subject {
         match &self.what {
             What::Kernel { source, request } => {
                 let ran = session::execute(source, target, request)?;
-                let (status, diagnostics) = (ran.status(), ran.diagnostics());
-                let Ran { outcome, .. } = ran;
-                let streams = outcome.blocks.into_iter().map(|b| b.stream).collect();
-                Ok(Recorded { streams, diagnostics, status })
+                let stopped = ran.outcome.stop.as_ref().map(|_| ran.status().max(1));
+                let diagnostics = ran.diagnostics();
+                let streams = ran.outcome.blocks.into_iter().map(|b| b.stream).collect();
+                Ok(Recorded { streams, diagnostics, stopped })
             }
             What::Op(case) => {
                 self.check(target)?;
                 let call = case.call(Placement::Packed { align: 512 });
                 let stream = case::record(&call, target.family)
                     .map_err(|stop| Refusal::Program(vec![self.named(*stop.0)]))?;
-                Ok(Recorded { streams: vec![stream], diagnostics: Vec::new(), status: 0 })
+                Ok(Recorded { streams: vec![stream], diagnostics: Vec::new(), stopped: None })
             }
         }
     }

@@ -6,7 +6,7 @@
 
 mod figure;
 mod load;
-mod read;
+pub mod read;
 pub mod schema;
 mod slot;
 
@@ -249,7 +249,7 @@ pub(crate) const fn costed(kind: Kind) -> bool {
 }
 
 /// "did you mean" for a mistyped name: up to three close ones.
-pub(crate) fn suggest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+pub fn suggest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut near: Vec<(usize, &str)> = known
         .map(|k| (distance(name, k), k))
         .filter(|&(d, k)| d <= name.len().max(k.len()).div_ceil(3))

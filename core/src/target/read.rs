@@ -1,4 +1,4 @@
-//! Reads the RON of a target file into a tree that keeps the span of every value.
+//! Reads the RON of a target or study file into a tree that keeps the span of every value.
 //!
 //! Serde loses positions; a figure needs its own, because a bad one is reported under its digits
 //! and a figure taken from a base file points into that file.
@@ -11,20 +11,25 @@ const DEPTH: usize = 32;
 
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
+    /// The bytes it is written in.
     pub span: Span,
+    /// What stands there.
     pub value: Value,
 }
 
-/// What a target file is made of.
+/// What target and study files are made of.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// `(name: value, ...)` or `{ "name": value, ... }`.
     Fields(Vec<Field>),
     /// `(value, name: value, ...)`: a figure with its provenance.
     Figure(Box<Node>, Vec<Field>),
+    /// `[value, ...]`.
     List(Vec<Node>),
+    /// A number.
     Number(f64),
+    /// A text in quotes.
     Text(String),
     /// A bare word: an enum variant.
     Word(String),
@@ -32,9 +37,12 @@ pub(crate) enum Value {
 
 /// A named value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Field {
+pub struct Field {
+    /// Its name.
     pub name: String,
+    /// The bytes of the name.
     pub span: Span,
+    /// Its value.
     pub node: Node,
 }
 
@@ -53,12 +61,12 @@ impl Value {
 }
 
 /// Parses a whole file.
-pub(crate) fn read(file: &Arc<SourceFile>) -> Result<Node, Diagnostic> {
+pub fn read(file: &Arc<SourceFile>) -> Result<Node, Diagnostic> {
     let mut r = Reader { file, text: &file.text, at: 0 };
     let node = r.value(0)?;
     r.space()?;
     if r.at < r.text.len() {
-        return Err(r.error("text after the end of the target"));
+        return Err(r.error("text after the end of the file's one group"));
     }
     Ok(node)
 }

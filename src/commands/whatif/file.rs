@@ -1,0 +1,381 @@
+//! Study files: what is too long for a command line.
+
+use crate::commands::op::{self, CaseArgs};
+use crate::commands::run::ProgramArgs;
+use crate::session::{Refusal, read_source};
+use crate::targets;
+use crate::whatif::{Axis, Grid, Study, Subject, Sweep, alternatives, values};
+use clap::Parser;
+use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
+use ptoemu_core::target::read::{Field, Node, Value, read};
+use ptoemu_core::target::suggest;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Version of the file format.
+const SCHEMA: f64 = 1.0;
+const FIELDS: [&str; 8] =
+    ["schema", "note", "kernels", "ops", "targets", "set", "pair", "output"];
+const KERNEL: [&str; 4] = ["file", "args", "label", "options"];
+const OP: [&str; 5] = ["op", "dtype", "shapes", "label", "options"];
+
+/// Options a kernel of a study file may have, as on the command line.
+#[derive(Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct KernelOptions {
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// Options a tile operation of a study file may have.
+#[derive(Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct OpOptions {
+    #[command(flatten)]
+    case: CaseArgs,
+}
+
+/// What a study file says.
+pub(super) struct Plan {
+    /// Subjects, targets, settings.
+    pub study: Study,
+    /// File the rows go to unless the command line names one; beside the study file.
+    pub output: Option<std::path::PathBuf>,
+}
+
+/// Reads a study file; paths in it are relative to it.
+pub(super) fn load(path: &Path) -> Result<Plan, Refusal> {
+    let file = read_source(path)?;
+    let mut r = Reader { file, dir: path.parent().unwrap_or(Path::new("")), faults: Vec::new() };
+    let plan = r.study();
+    if r.faults.is_empty() { Ok(plan) } else { Err(Refusal::Program(r.faults)) }
+}
+
+struct Reader<'p> {
+    file: Arc<SourceFile>,
+    dir: &'p Path,
+    faults: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn fault(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+        let d = Diagnostic::error("study", message).at(&self.file, span, "");
+        self.faults.push(Diagnostic { help, ..d });
+    }
+
+    /// Something refused for a reason of its own, shown here.
+    fn refused(&mut self, span: Span, why: Refusal) {
+        match why {
+            Refusal::Usage(e) => self.fault(span, format!("{e:#}"), None),
+            Refusal::Program(list) => self.faults.extend(list),
+        }
+    }
+
+    fn study(&mut self) -> Plan {
+        let mut study = Study { subjects: Vec::new(), targets: Vec::new(), grid: Grid::default() };
+        let mut plan = Plan { study: study.clone(), output: None };
+        let root = match read(&self.file) {
+            Ok(node) => node,
+            Err(d) => {
+                self.faults.push(Diagnostic { code: "study.syntax", ..d });
+                return plan;
+            }
+        };
+        let Value::Fields(fields) = &root.value else {
+            self.fault(root.span, "a study file is one group `( ... )`", None);
+            return plan;
+        };
+        self.known(fields, &FIELDS);
+        let opening = Span { start: root.span.start, end: root.span.start + 1 };
+        for name in ["schema", "targets"] {
+            if !fields.iter().any(|f| f.name == name) {
+                self.fault(opening, format!("the study has no `{name}`"), None);
+            }
+        }
+        if !fields.iter().any(|f| f.name == "kernels" || f.name == "ops") {
+            let help = Some("kernels: [(file: \"softmax.pto\")] or ops: [(op: \"trowmax\", ...)]");
+            self.fault(opening, "the study has neither `kernels` nor `ops`", help.map(Into::into));
+        }
+        let mut axes = Vec::new();
+        for f in fields {
+            match f.name.as_str() {
+                "schema" if f.node.value != Value::Number(SCHEMA) => {
+                    self.fault(f.node.span, format!("this program reads schema {SCHEMA}"), None);
+                }
+                "note" => drop(self.text(&f.node)),
+                "targets" => study.targets = self.targets(&f.node),
+                "kernels" => {
+                    let groups = self.groups(&f.node, &KERNEL, &["file"]);
+                    study.subjects.extend(groups.iter().flat_map(|g| self.kernel(g)));
+                }
+                "ops" => {
+                    let groups = self.groups(&f.node, &OP, &["op", "dtype", "shapes"]);
+                    study.subjects.extend(groups.iter().flat_map(|g| self.op(g)));
+                }
+                "set" => axes.extend(self.sweeps(&f.node).into_iter().map(Axis::one)),
+                "pair" => axes.extend(self.pairs(&f.node)),
+                "output" => plan.output = self.text(&f.node).map(|t| self.dir.join(t.0)),
+                _ => {}
+            }
+        }
+        match Grid::new(axes) {
+            Ok(grid) => study.grid = grid,
+            Err(d) => self.faults.push(d),
+        }
+        plan.study = study;
+        plan
+    }
+
+    /// Refuses names that are not `names`, and names given twice.
+    fn known(&mut self, fields: &[Field], names: &[&str]) {
+        for (i, f) in fields.iter().enumerate() {
+            if !names.contains(&f.name.as_str()) {
+                let near = suggest(&f.name, names.iter().copied());
+                let near = near.or_else(|| Some(format!("there are {}", names.join(", "))));
+                self.fault(f.span, format!("unknown field `{}`", f.name), near);
+            } else if fields[..i].iter().any(|g| g.name == f.name) {
+                self.fault(f.span, format!("`{}` is given twice", f.name), None);
+            }
+        }
+    }
+
+    /// A list of groups with fields of these names.
+    fn groups(&mut self, node: &Node, names: &[&str], needed: &[&str]) -> Vec<Vec<Field>> {
+        let Value::List(items) = &node.value else {
+            self.expected(node, "a list of groups `[( ... )]`");
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        for item in items {
+            let Value::Fields(fields) = &item.value else {
+                self.expected(item, "a group `( ... )`");
+                continue;
+            };
+            self.known(fields, names);
+            let lacking = needed.iter().find(|n| !fields.iter().any(|f| f.name == **n));
+            match lacking {
+                Some(name) => {
+                    let span = Span { start: item.span.start, end: item.span.start + 1 };
+                    self.fault(span, format!("`{name}` is missing here"), None);
+                }
+                None => out.push(fields.clone()),
+            }
+        }
+        out
+    }
+
+    fn kernel(&mut self, fields: &[Field]) -> Vec<Subject> {
+        let Some((name, span)) = self.text_of(fields, "file") else { return Vec::new() };
+        let source = match read_source(&self.dir.join(&name)) {
+            Ok(s) => s,
+            Err(e) => {
+                self.refused(span, e.into());
+                return Vec::new();
+            }
+        };
+        let (words, at) = self.options(fields, span);
+        let parsed = match KernelOptions::try_parse_from(&words) {
+            Ok(o) => o.program,
+            Err(e) => return self.bad_option(at, &e),
+        };
+        if !parsed.target.sets.is_empty() || !parsed.args.is_empty() {
+            self.fault(at, "targets, `set` and `args` have fields of their own", None);
+            return Vec::new();
+        }
+        let (args, at_args) = self.texts_of(fields, "args", at);
+        let args: Vec<String> = args.iter().map(|a| beside(self.dir, a)).collect();
+        let label = self.text_of(fields, "label").map(|t| t.0);
+        let made = alternatives(&args).map_err(Refusal::Usage).and_then(|all| {
+            let subject = |(shape, given)| {
+                let shape = joined(label.as_deref(), shape);
+                Ok(Subject::kernel(&source, shape, parsed.request(given)?))
+            };
+            all.into_iter().map(subject).collect::<Result<Vec<_>, Refusal>>()
+        });
+        made.unwrap_or_else(|e| {
+            self.refused(at_args, e);
+            Vec::new()
+        })
+    }
+
+    fn op(&mut self, fields: &[Field]) -> Vec<Subject> {
+        let op = self.text_of(fields, "op");
+        let dtype = self.text_of(fields, "dtype");
+        let (Some((op, at_op)), Some((dtype, _))) = (op, dtype) else { return Vec::new() };
+        let (words, at) = self.options(fields, at_op);
+        let parsed = match OpOptions::try_parse_from(&words) {
+            Ok(o) => o.case,
+            Err(e) => return self.bad_option(at, &e),
+        };
+        let label = self.text_of(fields, "label").map(|t| t.0);
+        let Some(shapes) = fields.iter().find(|f| f.name == "shapes") else { return Vec::new() };
+        let mut out = Vec::new();
+        for (shape, span) in self.texts(&shapes.node) {
+            let wrong_shape = op::pair(&shape).is_err();
+            match parsed.case(&op, &dtype, &shape) {
+                Ok(case) => {
+                    let mut subject = Subject::op(case);
+                    subject.shape = joined(label.as_deref(), subject.shape);
+                    out.push(subject);
+                }
+                Err(e) => {
+                    self.refused(if wrong_shape { span } else { at_op }, e);
+                    return out;
+                }
+            }
+        }
+        out
+    }
+
+    /// The words of the field `options`.
+    fn options(&mut self, fields: &[Field], otherwise: Span) -> (Vec<String>, Span) {
+        match self.text_of(fields, "options") {
+            Some((text, span)) => (text.split_whitespace().map(String::from).collect(), span),
+            None => (Vec::new(), otherwise),
+        }
+    }
+
+    fn bad_option(&mut self, span: Span, e: &clap::Error) -> Vec<Subject> {
+        let text = e.to_string();
+        let first = text.lines().next().unwrap_or("not understood").trim_start_matches("error: ");
+        self.fault(span, first, Some("the options of the command line".into()));
+        Vec::new()
+    }
+
+    fn targets(&mut self, node: &Node) -> Vec<ptoemu_core::target::Target> {
+        let mut out = Vec::new();
+        for (name, span) in self.texts(node) {
+            // A file of that name beside the study comes first; all else is a name.
+            let own = self.dir.join(&name);
+            let found = match name.ends_with(".ron") {
+                true => targets::find(&own.display().to_string()),
+                false => targets::find(&name),
+            };
+            match found {
+                Ok(t) => out.push(t),
+                Err(e) => self.refused(span, e.into()),
+            }
+        }
+        out
+    }
+
+    /// `{ "path": values, ... }`: values are a number, a list of numbers or a text.
+    fn sweeps(&mut self, node: &Node) -> Vec<Sweep> {
+        let Value::Fields(fields) = &node.value else {
+            self.expected(node, "figures `{ \"drain\": \"0..12\" }`");
+            return Vec::new();
+        };
+        fields.iter().filter_map(|f| self.sweep(f)).collect()
+    }
+
+    fn sweep(&mut self, f: &Field) -> Option<Sweep> {
+        let values = match &f.node.value {
+            Value::Number(v) => vec![*v],
+            Value::List(items) => {
+                let mut out = Vec::new();
+                for item in items {
+                    match &item.value {
+                        Value::Number(v) => out.push(*v),
+                        _ => self.expected(item, "a number"),
+                    }
+                }
+                if items.is_empty() {
+                    self.fault(f.node.span, format!("`{}` has no values", f.name), None);
+                }
+                out
+            }
+            Value::Text(text) => match values::parse(text) {
+                Ok(values) => values,
+                Err(fault) => {
+                    let start = f.node.span.start as usize + 1 + fault.at.start;
+                    let span = Span::new(start, start + fault.at.len());
+                    self.fault(span, fault.message, fault.help);
+                    return None;
+                }
+            },
+            _ => {
+                self.expected(&f.node, "values: a number, a list or a text such as \"1..8\"");
+                return None;
+            }
+        };
+        let (file, path_span, values_span) = (self.file.clone(), f.span, f.node.span);
+        Some(Sweep { path: f.name.clone(), values, file, path_span, values_span })
+    }
+
+    fn pairs(&mut self, node: &Node) -> Vec<Axis> {
+        let Value::List(items) = &node.value else {
+            self.expected(node, "a list of pairs `[{ ... }]`");
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        for item in items {
+            let sweeps = self.sweeps(item);
+            if sweeps.len() < 2 {
+                self.fault(item.span, "a pair has two figures or more", None);
+                continue;
+            }
+            match Axis::paired(sweeps) {
+                Ok(axis) => out.push(axis),
+                Err(d) => self.faults.push(d),
+            }
+        }
+        out
+    }
+
+    fn text_of(&mut self, fields: &[Field], name: &str) -> Option<(String, Span)> {
+        let field = fields.iter().find(|f| f.name == name)?;
+        self.text(&field.node)
+    }
+
+    fn text(&mut self, node: &Node) -> Option<(String, Span)> {
+        match &node.value {
+            Value::Text(t) => Some((t.clone(), node.span)),
+            _ => {
+                self.expected(node, "a text");
+                None
+            }
+        }
+    }
+
+    fn texts_of(&mut self, fields: &[Field], name: &str, otherwise: Span) -> (Vec<String>, Span) {
+        match fields.iter().find(|f| f.name == name) {
+            Some(f) => (self.texts(&f.node).into_iter().map(|t| t.0).collect(), f.node.span),
+            None => (Vec::new(), otherwise),
+        }
+    }
+
+    fn texts(&mut self, node: &Node) -> Vec<(String, Span)> {
+        match &node.value {
+            Value::List(items) if items.is_empty() => {
+                self.fault(node.span, "an empty list", None);
+                Vec::new()
+            }
+            Value::List(items) => items.iter().filter_map(|n| self.text(n)).collect(),
+            _ => {
+                self.expected(node, "a list of texts");
+                Vec::new()
+            }
+        }
+    }
+
+    fn expected(&mut self, node: &Node, want: &str) {
+        self.fault(node.span, format!("expected {want}, found {}", node.value.what()), None);
+    }
+}
+
+/// `NAME=@FILE` with the file beside the study.
+fn beside(dir: &Path, arg: &str) -> String {
+    match arg.split_once("=@") {
+        Some((name, path)) => format!("{name}=@{}", dir.join(path).display()),
+        None => arg.to_string(),
+    }
+}
+
+/// A label before what tells the runs of one entry apart.
+fn joined(label: Option<&str>, shape: String) -> String {
+    match label {
+        Some(label) if shape.is_empty() => label.to_string(),
+        Some(label) => format!("{label} {shape}"),
+        None => shape,
+    }
+}
