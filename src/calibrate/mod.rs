@@ -11,7 +11,7 @@ mod write;
 
 pub use model::Loss;
 pub use parameter::Parameter;
-pub use write::{overridden, target_file};
+pub use write::{body, overridden, target_file};
 
 use crate::measured::{Measured, Record};
 use crate::session::Refusal;

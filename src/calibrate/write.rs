@@ -21,18 +21,8 @@ pub fn target_file(
     fitted: &[(String, f64)],
     overrides: &[(String, &Figure)],
 ) -> String {
-    let mut fixed = BTreeMap::new();
-    let mut costs = BTreeMap::new();
-    let mut put = |path: &str, value: f64, src: &str, conf: Conf, target: bool| {
-        let text = format!("(value: {}, src: {}, conf: {conf})", super::number(value), text(src));
-        insert(if target { &mut fixed } else { &mut costs }, path, text);
-    };
-    for (path, figure) in overrides {
-        put(path, figure.value, "override", Conf::Assumed, is_fixed(path));
-    }
-    for (path, value) in fitted {
-        put(path, *value, SOURCE, Conf::Derived, is_fixed(path));
-    }
+    let own = overrides.iter().map(|(p, f)| (p.as_str(), f.value, "override", Conf::Assumed));
+    let fitted = fitted.iter().map(|(p, v)| (p.as_str(), *v, SOURCE, Conf::Derived));
     let mut out =
         format!("(\n    schema: 1,\n    name: {},\n    base: {},\n", text(name), text(base));
     out += &format!("    note: {},\n    sources: {{\n", text(&format!("{base}, figures fitted")));
@@ -42,6 +32,18 @@ pub fn target_file(
             "        \"override\": (kind: Choice, note: \"set on the command line of the fit\"),\n";
     }
     out += "    },\n";
+    out + &body(own.chain(fitted)) + ")\n"
+}
+
+/// Figures (path, value, source, confidence) as the fields of a target file, a later one of the
+/// same path in place of an earlier.
+pub fn body<'f>(figures: impl Iterator<Item = (&'f str, f64, &'f str, Conf)>) -> String {
+    let (mut fixed, mut costs) = (BTreeMap::new(), BTreeMap::new());
+    for (path, value, src, conf) in figures {
+        let text = format!("(value: {}, src: {}, conf: {conf})", super::number(value), text(src));
+        insert(if is_fixed(path) { &mut fixed } else { &mut costs }, path, text);
+    }
+    let mut out = String::new();
     for (key, node) in &fixed {
         out += &format!("    {key}: {},\n", show(node, 4));
     }
@@ -52,7 +54,7 @@ pub fn target_file(
         }
         out += "    },\n";
     }
-    out + ")\n"
+    out
 }
 
 /// Figures that a target has but its base has not, or has otherwise.

@@ -78,11 +78,7 @@ impl Sweep {
 /// A fault in a list of values as a diagnostic; the list starts at byte `start` of the file.
 pub(super) fn at(f: values::Fault, file: &Arc<SourceFile>, start: usize) -> Diagnostic {
     let span = Span::new(start + f.at.start, start + f.at.end);
-    let d = Diagnostic::error("whatif.values", f.message).at(file, span, "");
-    match f.help {
-        Some(help) => d.help(help),
-        None => d,
-    }
+    Diagnostic::error("whatif.values", f.message).at(file, span, "").help(f.help)
 }
 
 /// Figures that change together: one after the other of their values. Most axes have one figure.
@@ -173,7 +169,12 @@ impl Grid {
             Some(points) => Ok(Grid { axes, points }),
             None => {
                 let message = format!("the settings make more than {MOST_POINTS} points");
-                Err(Diagnostic::error("whatif.size", message))
+                let d = Diagnostic::error("whatif.size", message)
+                    .help("fewer values, or figures that change together as a pair");
+                Err(match axes.last().and_then(|a| a.sweeps.first()) {
+                    Some(s) => d.at(&s.file, s.path_span, ""),
+                    None => d,
+                })
             }
         }
     }

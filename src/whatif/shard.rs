@@ -53,14 +53,16 @@ impl std::str::FromStr for Shard {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
-        let parsed = s.split_once('/').and_then(|(i, n)| {
-            Some(Shard { index: i.parse().ok()?, count: n.parse().ok()? })
-        });
+        let parsed = s
+            .split_once('/')
+            .and_then(|(i, n)| Some(Shard { index: i.parse().ok()?, count: n.parse().ok()? }));
         match parsed {
             Some(shard) if shard.index < shard.count => Ok(shard),
-            Some(shard) => {
-                Err(format!("shards of {} are 0/{0} to {1}/{0}", shard.count, shard.count.max(1) - 1))
-            }
+            Some(shard) => Err(format!(
+                "shards of {} are 0/{0} to {1}/{0}",
+                shard.count,
+                shard.count.max(1) - 1
+            )),
             None => Err(format!("`{s}` is no shard, for example 0/3")),
         }
     }
@@ -182,9 +184,10 @@ pub fn merge(paths: &[PathBuf], out: &mut dyn Write) -> Result<u64> {
         let (a, b) = (twice[0].path.display(), twice[1].path.display());
         bail!("{a} and {b} are both shard {}/{count}", twice[0].shard.index);
     }
-    let covered = parts.iter().map(|p| p.shard.range(points)).fold(0, |at, r| {
-        if r.start == at { r.end } else { at }
-    });
+    let covered = parts
+        .iter()
+        .map(|p| p.shard.range(points))
+        .fold(0, |at, r| if r.start == at { r.end } else { at });
     if covered != points {
         bail!("shard {}/{count} is missing", Shard::holding(covered, count, points).index);
     }
@@ -210,7 +213,8 @@ impl Part {
         let mut whole = more;
         if !text.starts_with('{') {
             format = Format::Csv;
-            let Some(own) = text.strip_suffix(",shard\n").filter(|t| t.starts_with("point,")) else {
+            let Some(own) = text.strip_suffix(",shard\n").filter(|t| t.starts_with("point,"))
+            else {
                 bail!("{}: no part of a study: it has no column `shard`", path.display());
             };
             header = format!("{own}\n");
@@ -284,12 +288,7 @@ pub fn append(path: &Path, present: Present) -> Result<BufWriter<File>> {
     use std::io::{Seek, SeekFrom};
     let say = || format!("cannot write {}", path.display());
     let mut options = File::options();
-    let mut file = options
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .with_context(say)?;
+    let mut file = options.create(true).truncate(false).write(true).open(path).with_context(say)?;
     file.set_len(present.bytes).with_context(say)?;
     file.seek(SeekFrom::End(0)).with_context(say)?;
     Ok(BufWriter::with_capacity(1 << 16, file))

@@ -78,14 +78,16 @@ impl Study {
     }
 
     /// Refuses rows that could not be told apart.
-    fn distinct(&self) -> anyhow::Result<()> {
+    fn distinct(&self) -> Result<(), Refusal> {
         let mut seen = BTreeSet::new();
         if let Some(s) = self.subjects.iter().find(|s| !seen.insert((&s.name, &s.shape))) {
-            anyhow::bail!("two subjects are both `{} {}`: give each a label", s.name, s.shape);
+            let d = Diagnostic::error("whatif.twice", "it is in the study twice")
+                .help("give the kernel or operation a `label`, or leave it out");
+            return Err(Refusal::Program(vec![s.named(d)]));
         }
         let mut seen = BTreeSet::new();
         if let Some(t) = self.targets.iter().find(|t| !seen.insert(&t.name)) {
-            anyhow::bail!("two targets are both `{}`", t.name);
+            return Err(anyhow::anyhow!("two targets are both `{}`", t.name).into());
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::args::{self, Given};
 use crate::session::{self, Refusal, Request};
-use ptoemu_core::diag::{Diagnostic, SourceFile};
+use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
 use ptoemu_core::stream::Stream;
 use ptoemu_core::target::{Family, Target};
 use ptoemu_isa::case::{self, Case, Placement};
@@ -16,6 +16,8 @@ pub struct Subject {
     pub name: String,
     /// Shape, or the arguments in which the runs of one kernel differ; may be empty.
     pub shape: String,
+    /// Where a study file names it.
+    pub place: Option<(Arc<SourceFile>, Span)>,
     what: What,
 }
 
@@ -45,6 +47,7 @@ impl Subject {
         Subject {
             name,
             shape,
+            place: None,
             what: What::Kernel { source: source.clone(), request: Box::new(request) },
         }
     }
@@ -58,7 +61,7 @@ impl Subject {
         }
         let to = case.to.map_or(String::new(), |t| format!(" to {t}"));
         let name = format!("{} {}{to}", case.op.name, case.dtype);
-        Subject { name, shape, what: What::Op(Box::new(case)) }
+        Subject { name, shape, place: None, what: What::Op(Box::new(case)) }
     }
 
     /// The operation, if it is one.
@@ -85,9 +88,13 @@ impl Subject {
     }
 
     /// Says which of many subjects a message is about.
-    fn named(&self, d: Diagnostic) -> Diagnostic {
+    pub(super) fn named(&self, d: Diagnostic) -> Diagnostic {
         let message = format!("{} {}: {}", self.name, self.shape, d.message);
-        Diagnostic { message, ..d }
+        let d = Diagnostic { message, ..d };
+        match &self.place {
+            Some((file, span)) => d.at(file, *span, ""),
+            None => d,
+        }
     }
 
     /// Executes it on a target: its family, and figures that change the execution, matter.

@@ -13,11 +13,19 @@ pub struct Fault {
     /// What is wrong.
     pub message: String,
     /// The way out.
-    pub help: Option<String>,
+    pub help: String,
 }
 
 fn fault(at: Range<usize>, message: impl Into<String>) -> Fault {
-    Fault { at, message: message.into(), help: None }
+    Fault { at, message: message.into(), help: FORM.into() }
+}
+
+/// The way out of most faults.
+const FORM: &str = "a number, A..B, A..B:STEP or A..B:xFACTOR; both ends belong to a range";
+
+fn many(at: Range<usize>) -> Fault {
+    let help = "a larger step, or a factor: A..B:xF".into();
+    Fault { help, ..fault(at, format!("more than {MOST} values")) }
 }
 
 /// Reads a list of numbers and ranges separated by commas. Both ends of a range belong to it: `1..8`
@@ -29,8 +37,7 @@ pub fn parse(text: &str) -> Result<Vec<f64>, Fault> {
         let start = at + (part.len() - part.trim_start().len());
         item(trimmed, start, &mut out)?;
         if out.len() > MOST {
-            let message = format!("more than {MOST} values");
-            return Err(fault(start..start + trimmed.len(), message));
+            return Err(many(start..start + trimmed.len()));
         }
         at += part.len() + 1;
     }
@@ -55,7 +62,7 @@ fn item(text: &str, at: usize, out: &mut Vec<f64>) -> Result<(), Fault> {
     let first = at + from.len() + 2;
     let (a, b) = (number(from, at)?, number(to, first)?);
     if a > b {
-        let help = Some(format!("write {to}..{from}; the order of rows follows the values"));
+        let help = format!("write {to}..{from}");
         return Err(Fault { help, ..fault(at..first + to.len(), format!("{from} exceeds {to}")) });
     }
     match step {
@@ -80,7 +87,7 @@ fn linear(a: f64, b: f64, step: f64, at: Range<usize>, out: &mut Vec<f64>) -> Re
     // A step that does not divide the range exactly in binary must still reach its end.
     let n = ((b - a) / step + 1e-9).floor();
     if n >= MOST as f64 {
-        return Err(fault(at, format!("more than {MOST} values")));
+        return Err(many(at));
     }
     out.extend((0..=n as u64).map(|k| tidy(a + k as f64 * step)));
     Ok(())
@@ -108,7 +115,7 @@ fn geometric(
         out.push(tidy(v));
         v *= factor;
     }
-    Err(fault(at..span.end, format!("more than {MOST} values")))
+    Err(many(at..span.end))
 }
 
 /// Without the noise of binary fractions: 0.1 * 3 is 0.3.
@@ -125,10 +132,7 @@ fn number(text: &str, at: usize) -> Result<f64, Fault> {
     match text.parse::<f64>() {
         Ok(v) if v.is_finite() => Ok(v),
         Ok(_) => Err(fault(span, format!("`{text}` is not a finite number"))),
-        Err(_) => Err(Fault {
-            help: Some("a number, A..B, A..B:STEP or A..B:xFACTOR".into()),
-            ..fault(span, format!("`{text}` is no number"))
-        }),
+        Err(_) => Err(fault(span, format!("`{text}` is no number"))),
     }
 }
 

@@ -17,6 +17,9 @@ const CHAIN: usize = 8;
 const HEADER: [&str; 9] =
     ["schema", "name", "base", "family", "aliases", "shared", "note", "sources", "costs"];
 
+/// A way out of a file that has another form.
+const FORM: &str = "`ptoemu targets new` writes a file of the right form";
+
 /// Finds a base file by the name another file gives it.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Arc<SourceFile>>;
 
@@ -30,7 +33,9 @@ pub(super) fn load(
     let mut target = Target::empty(catalogue);
     loader.file(file, &mut target, CHAIN);
     if loader.errors.is_empty() {
-        loader.errors.extend(target.check());
+        let opening = Span::new(0, 1.min(file.text.len()));
+        let at_file = |d: Diagnostic| d.at(file, opening, "");
+        loader.errors.extend(target.check().into_iter().map(at_file));
     }
     if loader.errors.is_empty() { Ok(target) } else { Err(loader.errors) }
 }
@@ -54,12 +59,8 @@ impl Loader<'_> {
             Err(d) => return self.errors.push(d),
         };
         let Value::Fields(fields) = &root.value else {
-            return self.error(
-                file,
-                root.span,
-                "a target file is one group `( ... )`".into(),
-                None,
-            );
+            let message = "a target file is one group `( ... )`".into();
+            return self.error(file, root.span, message, Some(FORM.into()));
         };
         self.repeated(file, fields);
         if let Some(base) = fields.iter().find(|f| f.name == "base") {
@@ -75,7 +76,8 @@ impl Loader<'_> {
         for name in ["schema", "name"] {
             if !fields.iter().any(|f| f.name == name) {
                 let span = Span { start: root.span.start, end: root.span.start + 1 };
-                self.error(file, span, format!("the target has no `{name}`"), None);
+                let help = if name == "schema" { "schema: 1," } else { "name: \"...\"," };
+                self.error(file, span, format!("the target has no `{name}`"), Some(help.into()));
             }
         }
         for f in fields.iter().filter(|f| !HEADER.contains(&f.name.as_str())) {
@@ -91,7 +93,8 @@ impl Loader<'_> {
     fn repeated(&mut self, file: &Arc<SourceFile>, fields: &[Entry]) {
         for (i, f) in fields.iter().enumerate() {
             if fields[..i].iter().any(|g| g.name == f.name) {
-                self.error(file, f.span, format!("`{}` is given twice", f.name), None);
+                let help = Some("leave one of them out".into());
+                self.error(file, f.span, format!("`{}` is given twice", f.name), help);
             }
         }
     }
@@ -100,7 +103,8 @@ impl Loader<'_> {
         let Some(name) = self.text(file, &f.node) else { return };
         let Some(base) = (self.resolve)(&name) else {
             let message = format!("no base target `{name}`");
-            return self.error(file, f.node.span, message, None);
+            let help = Some("a built-in target, or a file NAME.ron beside this one".into());
+            return self.error(file, f.node.span, message, help);
         };
         if chain == 0 {
             let message = format!("`{name}` is reached through more than {CHAIN} bases");
@@ -116,7 +120,7 @@ impl Loader<'_> {
             "schema" if f.node.value == Value::Number(SCHEMA) => {}
             "schema" => {
                 let message = format!("this program reads schema {SCHEMA}");
-                self.error(file, f.node.span, message, None);
+                self.error(file, f.node.span, message, Some("schema: 1,".into()));
             }
             "name" => target.name = self.text(file, &f.node).unwrap_or_default(),
             "note" => target.note = self.text(file, &f.node).unwrap_or_default(),
@@ -159,7 +163,8 @@ impl Loader<'_> {
                 }
             }
             if source.note.is_empty() {
-                self.error(file, f.span, format!("source `{}` has no note", f.name), None);
+                let help = Some("note: \"what was measured or read, and where\"".into());
+                self.error(file, f.span, format!("source `{}` has no note", f.name), help);
             }
             target.sources.insert(f.name, source);
         }
@@ -174,8 +179,19 @@ impl Loader<'_> {
         if !schema::fields(target.family).any(|s| s.path.starts_with(&group)) {
             let known: Vec<&str> = schema::fields(target.family).map(|s| s.path).collect();
             let near = suggest(path, known.into_iter().chain(HEADER));
-            let message = format!("unknown figure `{path}`");
-            return self.error(file, f.span, message, near);
+            let of_other = |&other: &Family| {
+                schema::fields(other).any(|s| s.path == path || s.path.starts_with(&group))
+            };
+            let message = match [Family::A2A3, Family::A5].iter().find(|f| of_other(f)) {
+                Some(other) => {
+                    let (own, other) = (target.family.name(), other.name());
+                    format!("`{path}` is a figure of family {other}; this target is of {own}")
+                }
+                None => format!("unknown figure `{path}`"),
+            };
+            let help =
+                near.or_else(|| Some("`ptoemu targets show a3 --paths` lists figures".into()));
+            return self.error(file, f.span, message, help);
         }
         let parts = self.fields_of(file, &f.node);
         self.repeated(file, &parts);
@@ -238,7 +254,8 @@ impl Loader<'_> {
         self.repeated(file, parts);
         let named = parts.iter().find(|p| p.name == "value").map(|p| &p.node);
         let Some(number) = first.or(named) else {
-            return self.error(file, f.node.span, format!("`{path}` has no value"), None);
+            let help = Some("(NUMBER, src: \"...\", conf: Measured)".into());
+            return self.error(file, f.node.span, format!("`{path}` has no value"), help);
         };
         let Value::Number(value) = number.value else {
             return self.expected(file, number, "a number");
@@ -247,6 +264,7 @@ impl Loader<'_> {
             self.error(file, number.span, format!("`{path}` {why}"), Some(field.doc.into()));
         }
         let (mut src, mut conf) = (None, None);
+        let faults = self.errors.len();
         for part in parts {
             match (part.name.as_str(), &part.node.value) {
                 ("src", Value::Text(t)) => src = Some((t.clone(), part.node.span)),
@@ -260,6 +278,9 @@ impl Loader<'_> {
             }
         }
         let (Some((src, at)), Some(conf)) = (src, conf) else {
+            if self.errors.len() > faults {
+                return;
+            }
             let message = format!("`{path}` needs both `src` and `conf`");
             let help = Some("every figure says where it comes from".into());
             return self.error(file, f.node.span, message, help);
@@ -295,7 +316,7 @@ impl Loader<'_> {
 
     fn expected(&mut self, file: &Arc<SourceFile>, node: &Node, want: &str) {
         let message = format!("expected {want}, found {}", node.value.what());
-        self.error(file, node.span, message, None);
+        self.error(file, node.span, message, Some(FORM.into()));
     }
 
     fn unknown<'n>(

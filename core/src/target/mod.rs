@@ -24,6 +24,9 @@ use indexmap::IndexMap;
 use load::Figures;
 use std::sync::Arc;
 
+/// Figures a message names at most.
+const LISTED: usize = 6;
+
 /// Source id of a figure set by the user.
 pub const OVERRIDE: &str = "override";
 
@@ -198,11 +201,18 @@ impl Target {
         if self.shared {
             return out;
         }
-        for f in schema::fields(self.family).filter(|f| f.required) {
-            if !self.figures.contains_key(f.path) {
-                let message = format!("target {} lacks `{}`", self.name, f.path);
-                out.push(Diagnostic::error("target", message).help(f.doc));
-            }
+        let required = schema::fields(self.family).filter(|f| f.required);
+        let lacking: Vec<&str> =
+            required.map(|f| f.path).filter(|p| !self.figures.contains_key(*p)).collect();
+        if let [first @ .., last] = &lacking[..] {
+            let list = match first.len() {
+                0 => format!("`{last}`"),
+                1..=LISTED => format!("`{}` and `{last}`", first.join("`, `")),
+                n => format!("`{}` and {} more", first[..LISTED].join("`, `"), n + 1 - LISTED),
+            };
+            let message = format!("target {} lacks {list}", self.name);
+            let help = "a `base` brings every figure of another target";
+            out.push(Diagnostic::error("target", message).help(help));
         }
         let required = schema::cost_fields(self.family).iter().filter(|f| f.required);
         for f in required {

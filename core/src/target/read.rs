@@ -185,6 +185,9 @@ impl Reader<'_> {
         self.expect('{')?;
         let mut fields = Vec::new();
         while !self.take('}')? {
+            if self.peek() != Some('"') {
+                return Err(self.error("expected a name in quotes or `}`"));
+            }
             let start = self.at;
             let name = self.string()?;
             let span = Span::new(start, self.at);

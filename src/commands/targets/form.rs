@@ -69,7 +69,10 @@ fn header() -> Map<String, Value> {
         ("name", text("what users type")),
         ("base", text("name of the file this one overrides")),
         ("family", json!({"enum": families, "description": "from the base unless given"})),
-        ("aliases", json!({"type": "array", "items": {"type": "string"}, "description": "other names"})),
+        (
+            "aliases",
+            json!({"type": "array", "items": {"type": "string"}, "description": "other names"}),
+        ),
         ("shared", json!({"type": "boolean", "description": "only a base for others"})),
         ("note", text("one sentence")),
         ("sources", json!({"type": "object", "additionalProperties": source})),

@@ -1,4 +1,7 @@
-//! `ptoemu targets list|show|check`.
+//! `ptoemu targets list|show|diff|check|new|schema`.
+
+mod form;
+mod new;
 
 use super::output::{short, table};
 use super::{TargetArgs, print, say, show_all, write_json};
@@ -7,7 +10,7 @@ use crate::session::Refusal;
 use crate::targets::{all, load_file, with_overrides};
 use clap::{Args, Subcommand};
 use ptoemu_core::diag::SourceFile;
-use ptoemu_core::target::Target;
+use ptoemu_core::target::{Figure, Target};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -40,6 +43,31 @@ enum What {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// Figures in which two targets differ.
+    Diff {
+        /// Target name, alias or .ron file.
+        a: String,
+        /// The other one.
+        b: String,
+        /// Write the differences as JSON (`-` for stdout).
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
+    /// Write a file of one's own on top of a target.
+    New {
+        /// Target name, alias or .ron file it begins from.
+        from: String,
+        /// Its name.
+        name: String,
+        /// Give it another figure (repeatable).
+        #[arg(long = "set", value_name = "PATH=VALUE")]
+        sets: Vec<String>,
+        /// The file; NAME.ron by default.
+        #[arg(short, long, value_name = "FILE.ron")]
+        output: Option<PathBuf>,
+    },
+    /// The form of target files as JSON Schema, for editors and checkers.
+    Schema,
     /// Check target files: syntax, keys, values, sources, completeness.
     Check {
         /// Target files; the embedded ones if none is given.
@@ -80,6 +108,17 @@ pub fn targets(args: &TargetsArgs) -> Result<u8, Refusal> {
         What::Show { name, sets, paths, json } => {
             let target = with_overrides(name, sets)?;
             show(&target, *paths, json)
+        }
+        What::Diff { a, b, json } => diff(a, b, json),
+        What::New { from, name, sets, output } => {
+            let path = new::new(from, name, sets, output)?;
+            say(&format!("{}: `ptoemu targets check` reads it again", path.display()));
+            Ok(0)
+        }
+        What::Schema => {
+            let text = serde_json::to_string_pretty(&form::form()).map_err(anyhow::Error::from)?;
+            print(&text);
+            Ok(0)
         }
         What::Check { files, json } => check(files, json),
     }
@@ -144,6 +183,57 @@ fn show(target: &Target, paths: bool, json: &Option<PathBuf>) -> Result<u8, Refu
         .map(|(id, s)| vec![id.clone(), s.kind.clone(), s.date.clone(), s.note.clone()])
         .collect();
     print(&table(&["source", "kind", "date", "note"], &sources));
+    Ok(0)
+}
+
+/// One figure in two targets.
+#[derive(Serialize)]
+struct DiffReport {
+    path: String,
+    unit: &'static str,
+    a: Option<SideReport>,
+    b: Option<SideReport>,
+}
+
+#[derive(Serialize)]
+struct SideReport {
+    value: f64,
+    conf: &'static str,
+    src: String,
+}
+
+fn diff(a: &str, b: &str, json: &Option<PathBuf>) -> Result<u8, Refusal> {
+    let (a, b) = (crate::targets::find(a)?, crate::targets::find(b)?);
+    let side = |f: &Figure| SideReport { value: f.value, conf: f.conf.name(), src: f.src.clone() };
+    let report: Vec<DiffReport> = a
+        .diff(&b)
+        .into_iter()
+        .map(|d| DiffReport {
+            unit: d.a.as_ref().or(d.b.as_ref()).map_or("", |f| f.unit),
+            a: d.a.as_ref().map(side),
+            b: d.b.as_ref().map(side),
+            path: d.path,
+        })
+        .collect();
+    write_json(json, &report)?;
+    if json.is_some() {
+        return Ok(0);
+    }
+    if report.is_empty() {
+        print(&format!("{} and {} have the same figures", a.name, b.name));
+        return Ok(0);
+    }
+    let cells = |s: &Option<SideReport>| match s {
+        Some(s) => [short(s.value), format!("{} {}", s.conf, s.src)],
+        None => ["-".to_string(), String::new()],
+    };
+    let row = |d: &DiffReport| {
+        let ([va, wa], [vb, wb]) = (cells(&d.a), cells(&d.b));
+        vec![d.path.clone(), va, vb, d.unit.to_string(), wa, wb]
+    };
+    let rows: Vec<Vec<String>> = report.iter().map(row).collect();
+    let head = ["figure", &a.name, &b.name, "unit", "first", "second"];
+    print(&table(&head, &rows));
     Ok(0)
 }
 

@@ -1,11 +1,11 @@
 //! `ptoemu targets new`: a file of one's own on top of a target.
 
+use crate::calibrate::body;
 use crate::session::Refusal;
 use crate::targets::{find, load_file, with_overrides};
 use anyhow::anyhow;
 use ptoemu_core::diag::SourceFile;
-use ptoemu_core::target::Target;
-use std::collections::BTreeMap;
+use ptoemu_core::target::{Conf, Target};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -63,24 +63,16 @@ fn text(name: &str, base_name: &str, base: &Target, changed: &Target) -> String 
         base.name,
         escaped(&format!("{name}, timed as {} where nothing else is said", base.name)),
     );
-    let (mut figures, mut costs) = (Tree::default(), Tree::default());
-    for d in base.diff(changed) {
-        let Some(f) = d.b else { continue };
-        let fixed = ptoemu_core::target::schema::fields(base.family).any(|x| x.path == d.path);
-        let tree = if fixed { &mut figures } else { &mut costs };
-        tree.insert(&d.path, f.value);
-    }
-    figures.write(4, false, &mut out);
-    if !costs.0.is_empty() {
-        out.push_str("    costs: {\n");
-        costs.write(8, true, &mut out);
-        out.push_str("    },\n");
-    }
-    if figures.0.is_empty() && costs.0.is_empty() {
-        out.push_str("    // for example\n");
-        let drain = base.paths().find(|(p, _)| !p.contains('.')).map_or("clock_mhz", |(p, _)| p);
-        let value = base.value(drain).unwrap_or(1.0);
-        let _ = writeln!(out, "    // {drain}: ({value}, src: \"{SOURCE}\", conf: Measured),");
+    let changes = base.diff(changed);
+    let figures = changes.iter().filter_map(|d| {
+        let f = d.b.as_ref()?;
+        Some((d.path.as_str(), f.value, SOURCE, Conf::Assumed))
+    });
+    out.push_str(&body(figures));
+    if changes.is_empty() {
+        let (path, figure) = base.paths().find(|(p, _)| !p.contains('.')).unzip();
+        let (path, value) = (path.unwrap_or("clock_mhz"), figure.map_or(1.0, |f| f.value));
+        let _ = writeln!(out, "    // {path}: ({value}, src: \"{SOURCE}\", conf: Measured),");
     }
     out.push_str(")\n");
     out
@@ -88,46 +80,4 @@ fn text(name: &str, base_name: &str, base: &Target, changed: &Target) -> String 
 
 fn escaped(s: &str) -> String {
     s.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
-/// Figures by the parts of their paths.
-#[derive(Default)]
-struct Tree(BTreeMap<String, Branch>);
-
-enum Branch {
-    Figure(f64),
-    Group(Tree),
-}
-
-impl Tree {
-    fn insert(&mut self, path: &str, value: f64) {
-        match path.split_once('.') {
-            None => drop(self.0.insert(path.to_string(), Branch::Figure(value))),
-            Some((head, rest)) => {
-                let group =
-                    self.0.entry(head.to_string()).or_insert_with(|| Branch::Group(Tree::default()));
-                if let Branch::Group(tree) = group {
-                    tree.insert(rest, value);
-                }
-            }
-        }
-    }
-
-    /// Names of instructions are quoted, those of fields are not.
-    fn write(&self, indent: usize, quoted: bool, out: &mut String) {
-        let pad = " ".repeat(indent);
-        for (name, branch) in &self.0 {
-            let name = if quoted { format!("\"{name}\"") } else { name.clone() };
-            let _ = match branch {
-                Branch::Figure(v) => {
-                    writeln!(out, "{pad}{name}: ({v}, src: \"{SOURCE}\", conf: Assumed),")
-                }
-                Branch::Group(tree) => {
-                    let _ = writeln!(out, "{pad}{name}: (");
-                    tree.write(indent + 4, false, out);
-                    writeln!(out, "{pad}),")
-                }
-            };
-        }
-    }
 }

@@ -8,16 +8,18 @@ use crate::whatif::{Axis, Grid, Study, Subject, Sweep, alternatives, values};
 use clap::Parser;
 use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
 use ptoemu_core::target::read::{Field, Node, Value, read};
-use ptoemu_core::target::suggest;
+use ptoemu_core::target::{Target, suggest};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the file format.
 const SCHEMA: f64 = 1.0;
-const FIELDS: [&str; 8] =
-    ["schema", "note", "kernels", "ops", "targets", "set", "pair", "output"];
+const FIELDS: [&str; 8] = ["schema", "note", "kernels", "ops", "targets", "set", "pair", "output"];
 const KERNEL: [&str; 4] = ["file", "args", "label", "options"];
 const OP: [&str; 5] = ["op", "dtype", "shapes", "label", "options"];
+
+const ARGUMENT: &str = "NAME=@FILE, VALUE:TYPE, zeros:TYPE[RxC] or rand(SEED):TYPE[RxC]";
+const OPERATION: &str = "`ptoemu explain NAME` shows operations and their types";
 
 /// Options a kernel of a study file may have, as on the command line.
 #[derive(Parser)]
@@ -58,15 +60,14 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn fault(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
-        let d = Diagnostic::error("study", message).at(&self.file, span, "");
-        self.faults.push(Diagnostic { help, ..d });
+    fn fault(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.faults.push(Diagnostic::error("study", message).at(&self.file, span, "").help(help));
     }
 
     /// Something refused for a reason of its own, shown here.
-    fn refused(&mut self, span: Span, why: Refusal) {
+    fn refused(&mut self, span: Span, why: Refusal, help: &str) {
         match why {
-            Refusal::Usage(e) => self.fault(span, format!("{e:#}"), None),
+            Refusal::Usage(e) => self.fault(span, format!("{e:#}"), help),
             Refusal::Program(list) => self.faults.extend(list),
         }
     }
@@ -82,25 +83,33 @@ impl Reader<'_> {
             }
         };
         let Value::Fields(fields) = &root.value else {
-            self.fault(root.span, "a study file is one group `( ... )`", None);
+            self.fault(
+                root.span,
+                "a study file is one group `( ... )`",
+                "see `ptoemu whatif --help`",
+            );
             return plan;
         };
         self.known(fields, &FIELDS);
         let opening = Span { start: root.span.start, end: root.span.start + 1 };
-        for name in ["schema", "targets"] {
+        for (name, way) in [("schema", "schema: 1,"), ("targets", "targets: [\"a3\"],")] {
             if !fields.iter().any(|f| f.name == name) {
-                self.fault(opening, format!("the study has no `{name}`"), None);
+                self.fault(opening, format!("the study has no `{name}`"), way);
             }
         }
         if !fields.iter().any(|f| f.name == "kernels" || f.name == "ops") {
-            let help = Some("kernels: [(file: \"softmax.pto\")] or ops: [(op: \"trowmax\", ...)]");
-            self.fault(opening, "the study has neither `kernels` nor `ops`", help.map(Into::into));
+            let help = "kernels: [(file: \"softmax.pto\")], or ops: [(op: \"trowmax\", ...)],";
+            self.fault(opening, "the study has neither `kernels` nor `ops`", help);
         }
         let mut axes = Vec::new();
         for f in fields {
             match f.name.as_str() {
                 "schema" if f.node.value != Value::Number(SCHEMA) => {
-                    self.fault(f.node.span, format!("this program reads schema {SCHEMA}"), None);
+                    self.fault(
+                        f.node.span,
+                        format!("this program reads schema {SCHEMA}"),
+                        "schema: 1,",
+                    );
                 }
                 "note" => drop(self.text(&f.node)),
                 "targets" => study.targets = self.targets(&f.node),
@@ -131,10 +140,10 @@ impl Reader<'_> {
         for (i, f) in fields.iter().enumerate() {
             if !names.contains(&f.name.as_str()) {
                 let near = suggest(&f.name, names.iter().copied());
-                let near = near.or_else(|| Some(format!("there are {}", names.join(", "))));
+                let near = near.unwrap_or_else(|| format!("there are {}", names.join(", ")));
                 self.fault(f.span, format!("unknown field `{}`", f.name), near);
             } else if fields[..i].iter().any(|g| g.name == f.name) {
-                self.fault(f.span, format!("`{}` is given twice", f.name), None);
+                self.fault(f.span, format!("`{}` is given twice", f.name), "leave one out");
             }
         }
     }
@@ -142,13 +151,13 @@ impl Reader<'_> {
     /// A list of groups with fields of these names.
     fn groups(&mut self, node: &Node, names: &[&str], needed: &[&str]) -> Vec<Vec<Field>> {
         let Value::List(items) = &node.value else {
-            self.expected(node, "a list of groups `[( ... )]`");
+            self.expected(node, "a list of groups", "[( ... ), ( ... )]");
             return Vec::new();
         };
         let mut out = Vec::new();
         for item in items {
             let Value::Fields(fields) = &item.value else {
-                self.expected(item, "a group `( ... )`");
+                self.expected(item, "a group", "( name: value, ... )");
                 continue;
             };
             self.known(fields, names);
@@ -156,7 +165,8 @@ impl Reader<'_> {
             match lacking {
                 Some(name) => {
                     let span = Span { start: item.span.start, end: item.span.start + 1 };
-                    self.fault(span, format!("`{name}` is missing here"), None);
+                    let help = format!("an entry needs {}", needed.join(", "));
+                    self.fault(span, format!("`{name}` is missing here"), help);
                 }
                 None => out.push(fields.clone()),
             }
@@ -169,7 +179,7 @@ impl Reader<'_> {
         let source = match read_source(&self.dir.join(&name)) {
             Ok(s) => s,
             Err(e) => {
-                self.refused(span, e.into());
+                self.refused(span, e.into(), "paths are relative to the study file");
                 return Vec::new();
             }
         };
@@ -179,7 +189,8 @@ impl Reader<'_> {
             Err(e) => return self.bad_option(at, &e),
         };
         if !parsed.target.sets.is_empty() || !parsed.args.is_empty() {
-            self.fault(at, "targets, `set` and `args` have fields of their own", None);
+            let help = "targets: [...], set: {...} and args: [...]";
+            self.fault(at, "figures and arguments have fields of their own", help);
             return Vec::new();
         }
         let (args, at_args) = self.texts_of(fields, "args", at);
@@ -188,12 +199,14 @@ impl Reader<'_> {
         let made = alternatives(&args).map_err(Refusal::Usage).and_then(|all| {
             let subject = |(shape, given)| {
                 let shape = joined(label.as_deref(), shape);
-                Ok(Subject::kernel(&source, shape, parsed.request(given)?))
+                let mut subject = Subject::kernel(&source, shape, parsed.request(given)?);
+                subject.place = Some((self.file.clone(), span));
+                Ok(subject)
             };
             all.into_iter().map(subject).collect::<Result<Vec<_>, Refusal>>()
         });
         made.unwrap_or_else(|e| {
-            self.refused(at_args, e);
+            self.refused(at_args, e, ARGUMENT);
             Vec::new()
         })
     }
@@ -216,10 +229,13 @@ impl Reader<'_> {
                 Ok(case) => {
                     let mut subject = Subject::op(case);
                     subject.shape = joined(label.as_deref(), subject.shape);
+                    subject.place = Some((self.file.clone(), span));
                     out.push(subject);
                 }
                 Err(e) => {
-                    self.refused(if wrong_shape { span } else { at_op }, e);
+                    let at = if wrong_shape { span } else { at_op };
+                    let help = if wrong_shape { "rows and columns: RxC" } else { OPERATION };
+                    self.refused(at, e, help);
                     return out;
                 }
             }
@@ -238,12 +254,12 @@ impl Reader<'_> {
     fn bad_option(&mut self, span: Span, e: &clap::Error) -> Vec<Subject> {
         let text = e.to_string();
         let first = text.lines().next().unwrap_or("not understood").trim_start_matches("error: ");
-        self.fault(span, first, Some("the options of the command line".into()));
+        self.fault(span, first, "options as on the command line of `run` and `op`");
         Vec::new()
     }
 
-    fn targets(&mut self, node: &Node) -> Vec<ptoemu_core::target::Target> {
-        let mut out = Vec::new();
+    fn targets(&mut self, node: &Node) -> Vec<Target> {
+        let mut out: Vec<Target> = Vec::new();
         for (name, span) in self.texts(node) {
             // A file of that name beside the study comes first; all else is a name.
             let own = self.dir.join(&name);
@@ -252,8 +268,12 @@ impl Reader<'_> {
                 false => targets::find(&name),
             };
             match found {
+                Ok(t) if out.iter().any(|o: &Target| o.name == t.name) => {
+                    let message = format!("target {} is listed twice", t.name);
+                    self.fault(span, message, "leave one of its names out");
+                }
                 Ok(t) => out.push(t),
-                Err(e) => self.refused(span, e.into()),
+                Err(e) => self.refused(span, e.into(), "`ptoemu targets list`, or a file .ron"),
             }
         }
         out
@@ -262,7 +282,7 @@ impl Reader<'_> {
     /// `{ "path": values, ... }`: values are a number, a list of numbers or a text.
     fn sweeps(&mut self, node: &Node) -> Vec<Sweep> {
         let Value::Fields(fields) = &node.value else {
-            self.expected(node, "figures `{ \"drain\": \"0..12\" }`");
+            self.expected(node, "figures with their values", "{\"drain\": \"0..12\"}");
             return Vec::new();
         };
         fields.iter().filter_map(|f| self.sweep(f)).collect()
@@ -276,11 +296,11 @@ impl Reader<'_> {
                 for item in items {
                     match &item.value {
                         Value::Number(v) => out.push(*v),
-                        _ => self.expected(item, "a number"),
+                        _ => self.expected(item, "a number", "[0, 6, 12], or \"0..12:6\""),
                     }
                 }
                 if items.is_empty() {
-                    self.fault(f.node.span, format!("`{}` has no values", f.name), None);
+                    self.fault(f.node.span, format!("`{}` has no values", f.name), "[0, 6, 12]");
                 }
                 out
             }
@@ -294,7 +314,7 @@ impl Reader<'_> {
                 }
             },
             _ => {
-                self.expected(&f.node, "values: a number, a list or a text such as \"1..8\"");
+                self.expected(&f.node, "values", "a number, a list or a text such as \"1..8\"");
                 return None;
             }
         };
@@ -304,14 +324,15 @@ impl Reader<'_> {
 
     fn pairs(&mut self, node: &Node) -> Vec<Axis> {
         let Value::List(items) = &node.value else {
-            self.expected(node, "a list of pairs `[{ ... }]`");
+            self.expected(node, "a list of pairs", "[{\"drain\": [0, 6], \"end\": [0, 3]}]");
             return Vec::new();
         };
         let mut out = Vec::new();
         for item in items {
             let sweeps = self.sweeps(item);
             if sweeps.len() < 2 {
-                self.fault(item.span, "a pair has two figures or more", None);
+                let help = "a figure that changes alone stands in `set`";
+                self.fault(item.span, "a pair has two figures or more", help);
                 continue;
             }
             match Axis::paired(sweeps) {
@@ -331,7 +352,7 @@ impl Reader<'_> {
         match &node.value {
             Value::Text(t) => Some((t.clone(), node.span)),
             _ => {
-                self.expected(node, "a text");
+                self.expected(node, "a text", "\"...\"");
                 None
             }
         }
@@ -347,19 +368,19 @@ impl Reader<'_> {
     fn texts(&mut self, node: &Node) -> Vec<(String, Span)> {
         match &node.value {
             Value::List(items) if items.is_empty() => {
-                self.fault(node.span, "an empty list", None);
+                self.fault(node.span, "an empty list", "[\"...\", ...]");
                 Vec::new()
             }
             Value::List(items) => items.iter().filter_map(|n| self.text(n)).collect(),
             _ => {
-                self.expected(node, "a list of texts");
+                self.expected(node, "a list of texts", "[\"...\", ...]");
                 Vec::new()
             }
         }
     }
 
-    fn expected(&mut self, node: &Node, want: &str) {
-        self.fault(node.span, format!("expected {want}, found {}", node.value.what()), None);
+    fn expected(&mut self, node: &Node, want: &str, form: &str) {
+        self.fault(node.span, format!("expected {want}, found {}", node.value.what()), form);
     }
 }
 

@@ -371,7 +371,8 @@ fn merge(parts: &[PathBuf], output: &Option<PathBuf>) -> Result<u8, Refusal> {
     let joined = shard::merge(parts, &mut out).and_then(|n| Ok((n, out.flush()?)));
     match joined {
         Ok((n, ())) => {
-            std::fs::rename(&part, path).with_context(|| format!("cannot write {}", path.display()))?;
+            std::fs::rename(&part, path)
+                .with_context(|| format!("cannot write {}", path.display()))?;
             say(&format!("{n} rows: {}", path.display()));
             Ok(0)
         }

@@ -122,8 +122,7 @@ impl<'s> Summary<'s> {
                 ]
             })
             .collect();
-        let head =
-            ["kernel", "shape", "target", "points", "as is", "least", "at", "most", "at"];
+        let head = ["kernel", "shape", "target", "points", "as is", "least", "at", "most", "at"];
         let mut out = table(&head, &rows);
         let faults: u64 = self.lines.iter().map(|l| l.faults).sum();
         if faults > 0 {
