@@ -80,3 +80,84 @@ fn the_reader_knows_no_tables() {
     let found = containing("isa/src/text", &words);
     assert!(found.is_empty(), "{found:?}");
 }
+
+/// A target is its file: no name of one stands where programs are executed and timed. (The reader
+/// of programs knows the architectures a module may name.)
+#[test]
+fn execution_and_timing_name_no_target() {
+    let targets = ptoemu::targets::all().expect("the shipped files are sound");
+    let names = targets.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.aliases));
+    let mut quoted: Vec<String> = names.map(|n| format!("\"{n}\"")).collect();
+    quoted.extend(ptoemu::targets::EMBEDDED.iter().map(|(n, _)| format!("\"{n}\"")));
+    let parts = ["machine", "tile", "a5", "families"].map(|d| format!("isa/src/{d}"));
+    for dir in parts.iter().map(String::as_str).chain(["core/src"]) {
+        let found = containing(dir, &quoted);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+/// Numbers of a source, constants, array lengths and shifts left aside: what could be cycles.
+fn numbers(text: &str) -> Vec<String> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or("");
+    let mut out = Vec::new();
+    for line in code.lines().map(|l| l.split("//").next().unwrap_or("")) {
+        // Every second piece is inside quotes.
+        let line: String = line.split('"').step_by(2).collect();
+        if line.contains("const ") {
+            continue;
+        }
+        let mut before = String::new();
+        for word in line.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')) {
+            let word_only = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let word_only = word_only.split("..").next().unwrap_or("");
+            let place = before.trim_end();
+            let shift = place.ends_with("<<") || place.ends_with(">>") || place.ends_with(';');
+            let number = word_only.starts_with(|c: char| c.is_ascii_digit());
+            let suffix = ["u8", "u16", "u32", "u64", "i64", "usize"];
+            let plain = suffix.iter().find_map(|s| word_only.strip_suffix(s)).unwrap_or(word_only);
+            let small = ["0", "1", "2", "0.0", "0.5", "1.0"].contains(&plain);
+            if number && !small && !shift {
+                out.push(word_only.to_string());
+            }
+            before.push_str(word);
+        }
+    }
+    out
+}
+
+/// No latency exists outside the target files: where cycles are made there are no numbers but
+/// those explained here.
+#[test]
+fn timing_has_no_numbers_of_its_own() {
+    let known = [
+        ("figures.rs", "64"), // bank groups of one turn: bits of a word
+        ("tables.rs", "3"),   // a class of followers, as target files number them
+        ("engine.rs", "7"),   // source operand within a link
+        ("rename.rs", "8"),   // the same
+    ];
+    let makers = [
+        "machine.rs",
+        "figures.rs",
+        "prepared.rs",
+        "tables.rs",
+        "engine.rs",
+        "issue.rs",
+        "memory.rs",
+        "rename.rs",
+        "retire.rs",
+        "walk.rs",
+    ];
+    let mut seen = 0;
+    for (path, text) in sources("core/src/time") {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("").to_string();
+        if !makers.contains(&name.as_str()) {
+            continue;
+        }
+        seen += 1;
+        let own: Vec<String> =
+            numbers(&text).into_iter().filter(|n| !known.contains(&(&name, n))).collect();
+        assert!(own.is_empty(), "{name}: {own:?}");
+    }
+    assert_eq!(seen, makers.len(), "a file was renamed");
+    assert_eq!(numbers("let x = a + 12; // 7\nlet y = [0; 9]; const Z: u8 = 5;"), ["12"]);
+}

@@ -100,6 +100,17 @@ fn reports_have_the_documented_form() {
         ),
         ("targets_list", "targets list".to_string(), 0),
         ("targets_show", "targets show a3".to_string(), 0),
+        ("targets_diff", "targets diff a3 950pr".to_string(), 0),
+        (
+            "whatif",
+            "whatif op tadd f32 --shape 8x64,8x128 -v a2,a3 --set drain=0..3".to_string(),
+            0,
+        ),
+        (
+            "whatif",
+            "whatif op tadd f32 --shape 64x128 -v 950pr --set vf.registers=2,68".to_string(),
+            0,
+        ),
         ("explain_instruction", "explain vcmax.f32 -v a3".to_string(), 0),
         ("explain_tile", "explain trowmax".to_string(), 0),
         ("explain_list", "explain".to_string(), 0),

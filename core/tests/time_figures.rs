@@ -102,6 +102,25 @@ fn figures_of_the_machine_move_results() {
     }
 }
 
+/// The pipes beside V are those of both families; on the 950 their figures are its own.
+#[test]
+fn figures_of_the_other_pipes_move_results_on_the_950() {
+    for name in ["950pr", "950dt"] {
+        let file = source(name).unwrap();
+        let base = Target::load(&file, &source, Arc::default()).unwrap();
+        let programs = programs();
+        let pipes = schema::fields(base.family).map(|f| f.path);
+        let parts = ["scalar.", "flag.", "mte2.", "mte3."];
+        let paths: Vec<&str> = pipes.filter(|p| parts.iter().any(|g| p.starts_with(g))).collect();
+        assert!(paths.len() > 20, "{paths:?}");
+        for path in paths {
+            let mut t = base.clone();
+            t.set(path, changed(path, base.value(path).unwrap())).unwrap();
+            assert!(moves(&programs, &base, &t), "{path} of {name}");
+        }
+    }
+}
+
 /// A catalogue of every instruction a target has figures for, and one it has none for.
 fn everything(t: &Target) -> Catalogue {
     let mut names: Vec<String> = t

@@ -110,6 +110,31 @@ fn every_figure_of_the_pipeline_moves_a_result() {
     }
 }
 
+#[test]
+fn every_figure_of_the_banks_moves_a_result() {
+    let base = target("950pr");
+    let mut b = Build::f32();
+    let mut pair = Vec::new();
+    for i in 0..2 {
+        let load = b.load(i);
+        pair.push(b.at(load, Access::contiguous(UB, 0x1000 * i64::from(i), &[256], 256)));
+    }
+    let loads = b.done(vec![Node::repeat(40, pair)]);
+    // A load and a store that never meet in a bank.
+    let mut b = Build::f32();
+    let (l, s) = (b.load(0), b.store(1));
+    let l = b.at(l, Access::contiguous(UB, 0, &[512], 256));
+    let s = b.at(s, Access::contiguous(UB, 0x10100, &[512], 256));
+    let apart = b.done(vec![Node::repeat(40, vec![l, s])]);
+    let programs: Vec<VfProgram> = zoo().into_iter().chain([loads, apart]).collect();
+    let before = all(&programs, &base);
+    for (path, value) in [("ub.block", 8.0), ("ub.bank_groups", 2.0), ("ub.banks_per_group", 1.0)] {
+        let mut t = base.clone();
+        t.set(path, value).unwrap();
+        assert!(all(&programs, &t) != before, "{path} has no effect");
+    }
+}
+
 /// Instructions with figures, by path.
 fn costs(t: &Target) -> BTreeSet<(String, Option<DType>, String)> {
     let dtype = |k: &str| if k == "int" { Some(DType::I32) } else { k.parse().ok() };

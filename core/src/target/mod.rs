@@ -6,12 +6,14 @@
 
 mod figure;
 mod load;
+mod reach;
 pub mod read;
 pub mod schema;
 mod slot;
 
 pub use figure::{Conf, Figure, Place, Source};
 pub use load::Resolve;
+pub use reach::Reach;
 pub use schema::Family;
 pub use slot::Slot;
 

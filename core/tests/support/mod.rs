@@ -58,6 +58,9 @@ pub fn source(name: &str) -> Option<Arc<SourceFile>> {
         "a2" => include_str!("../../../targets/a2.ron"),
         "a3" => include_str!("../../../targets/a3.ron"),
         "dav-2201" => include_str!("../../../targets/dav-2201.ron"),
+        "950pr" => include_str!("../../../targets/950pr.ron"),
+        "950dt" => include_str!("../../../targets/950dt.ron"),
+        "dav-3510" => include_str!("../../../targets/dav-3510.ron"),
         _ => return None,
     };
     Some(SourceFile::new(format!("{name}.ron"), text))

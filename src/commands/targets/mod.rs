@@ -99,6 +99,7 @@ struct FigureReport {
     unit: &'static str,
     conf: &'static str,
     src: String,
+    moves: &'static str,
 }
 
 /// Runs the subcommand.
@@ -162,6 +163,7 @@ fn show(target: &Target, paths: bool, json: &Option<PathBuf>) -> Result<u8, Refu
             unit: f.unit,
             conf: f.conf.name(),
             src: f.src.clone(),
+            moves: target.reach(path).name(),
         })
         .collect();
     write_json(json, &report)?;
@@ -171,11 +173,11 @@ fn show(target: &Target, paths: bool, json: &Option<PathBuf>) -> Result<u8, Refu
     let rows: Vec<Vec<String>> = report
         .iter()
         .map(|f| {
-            let src = f.src.clone();
-            vec![f.path.clone(), short(f.value), f.unit.to_string(), f.conf.to_string(), src]
+            let words = [f.unit, f.moves, f.conf, &f.src].map(str::to_string);
+            [f.path.clone(), short(f.value)].into_iter().chain(words).collect()
         })
         .collect();
-    print(&table(&["figure", "value", "unit", "confidence", "source"], &rows));
+    print(&table(&["figure", "value", "unit", "moves", "confidence", "source"], &rows));
     print("");
     let sources: Vec<Vec<String>> = target
         .sources
