@@ -119,7 +119,8 @@ pub fn limits(target: &Target) -> ptoemu_isa::tile::Limits {
 fn auto_end(target: &Target, limits: &ptoemu_isa::tile::Limits) -> u64 {
     match target.family {
         Family::A2A3 => limits.reserved.start,
-        Family::A5 => target.value("ub.reserved_start").map_or(limits.ub_bytes, |v| v as u64),
+        // What lies above the warned window is used last.
+        Family::A5 => limits.ub_bytes,
     }
 }
 

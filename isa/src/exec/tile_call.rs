@@ -5,8 +5,9 @@ use super::frame::{Frame, bits_of, get, kind, refuse_with, set};
 use super::program::{Operand, TileStmt};
 use super::run::Exec;
 use super::value::{Value, View};
+use crate::a5::Cmp;
 use crate::machine::Stop;
-use crate::tile::{self, Attrs, Call, Family, GmLayout, GmView, Sat, Scalar, Tile, Tmp};
+use crate::tile::{self, Attrs, Call, Family, GmLayout, GmView, Operator, Sat, Scalar, Tile, Tmp};
 use ptoemu_core::access::Space;
 use ptoemu_core::diag::{Diagnostic, Level, Span};
 use ptoemu_core::num::Round;
@@ -117,10 +118,17 @@ impl Exec<'_> {
         if sig.view {
             call.view = Some(gm_view(&*view.ok_or_else(|| wrong("a view of global memory"))?)?);
         }
-        let t0 = call.dst.dtype;
         if sig.scalar {
+            let t0 = call.dtype();
             let (at, operand, v) = ins.scalars.first().ok_or_else(|| wrong("a scalar"))?;
-            let dtype = operand.scalar.unwrap_or(t0);
+            let written = operand.scalar.unwrap_or(t0);
+            // Shift counts are integers of any width, slopes floats of any.
+            let free = match call.op.operator {
+                Operator::Shl | Operator::Shr => !written.is_float(),
+                Operator::Leaky => written.is_float(),
+                _ => false,
+            };
+            let dtype = if free { t0 } else { written };
             let bits = bits_of(v, t0).ok_or_else(|| kind("a scalar", v))?;
             call.scalar = Some(Scalar { dtype, bits });
             call.attrs.reversed = *at == 0 && sig.srcs > 0;
@@ -245,6 +253,15 @@ fn attributes(mut a: Attrs, written: &[(String, String)]) -> Result<Attrs, Stop>
                 });
             }
             "isBinary" | "is_binary" | "binary" => a.binary = lower == "true",
+            "cmpMode" | "cmp_mode" | "cmp" => {
+                a.cmp = Cmp::parse(&lower).ok_or_else(|| {
+                    refuse_with(
+                        "lower.operand",
+                        format!("`{value}` is no comparison"),
+                        "one of eq ne lt le gt ge",
+                    )
+                })?;
+            }
             _ => {}
         }
     }

@@ -113,8 +113,10 @@ impl<'a> Asm<'a> {
         if self.idle(repeat) {
             return Ok(());
         }
-        let args = [at[0], at[1], imm, repeat, 1, 1, rep[0], rep[1]].map(|x| x as i64);
-        self.emit(op, &args).map(drop)
+        // The last argument is the rounding of right shifts: off.
+        let args = [at[0], at[1], imm, repeat, 1, 1, rep[0], rep[1], 0].map(|x| x as i64);
+        let n = if op == Op::vshr { 9 } else { 8 };
+        self.emit(op, &args[..n]).map(drop)
     }
 
     /// Fills with a scalar; `rep` as destination and (unused) source repeat stride.

@@ -1,8 +1,9 @@
 //! One use of a tile operation, everything resolved to numbers.
 
-use super::op::TileOp;
+use super::op::{TileOp, Types};
 use super::quirks::Quirks;
 use super::{Family, Layout, Tile};
+use crate::a5::Cmp;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
 use ptoemu_core::stream::{Group, SiteId};
@@ -72,6 +73,8 @@ pub struct Attrs {
     pub reversed: bool,
     /// TCOLSUM: sum pairs of rows in tmp.
     pub binary: bool,
+    /// Comparison of TCMP.
+    pub cmp: Cmp,
     /// 950: loads index their address instead of advancing it (`NO_POST_UPDATE`); same values.
     pub indexed: bool,
 }
@@ -84,7 +87,7 @@ pub struct Call {
     /// Destination; for TSTORE the tile that is stored.
     pub dst: Tile,
     /// Source tiles.
-    pub src: SmallVec<[Tile; 2]>,
+    pub src: SmallVec<[Tile; 3]>,
     /// Scratch tile, if given.
     pub tmp: Option<Tile>,
     /// Scalar operand, if the operation has one.
@@ -132,11 +135,17 @@ impl Call {
         self.src.get(i).unwrap_or(&self.dst)
     }
 
+    /// Element type the lists of the operation are about, and the scalar has.
+    pub fn dtype(&self) -> DType {
+        match self.op.sig.types {
+            Types::Src => self.source(0).dtype,
+            Types::All | Types::Dst => self.dst.dtype,
+        }
+    }
+
     /// Every tile with its role, destination first.
     pub fn tiles(&self) -> impl Iterator<Item = (&'static str, &Tile)> {
-        let names: &'static [&'static str] =
-            if self.src.len() == 1 { &["src"] } else { &["src0", "src1"] };
-        let src = names.iter().copied().zip(&self.src);
+        let src = self.op.sources().iter().copied().zip(&self.src);
         let dst = if self.op.is_store() { "src" } else { "dst" };
         std::iter::once((dst, &self.dst)).chain(src).chain(self.tmp.iter().map(|t| ("tmp", t)))
     }

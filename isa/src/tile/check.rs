@@ -4,7 +4,7 @@
 
 use super::asm::{SCRATCH, SCRATCH_BYTES};
 use super::call::Call;
-use super::op::Tmp;
+use super::op::{Tmp, Types};
 use super::quirks::{Quirk, Quirks};
 use super::{Family, Layout, Loc, Tile};
 use ptoemu_core::diag::{Diagnostic, Level};
@@ -150,14 +150,15 @@ impl Checker<'_> {
 
     /// Element types: accepted by the operation here, and equal where they must be.
     fn types(&self, call: &Call) -> Verdict {
-        let (op, t) = (call.op, call.dst.dtype);
+        let (op, t) = (call.op, call.dtype());
+        if op.types(self.family).is_empty() {
+            return Err(Box::new(super::op::unbuilt(op, self.family)));
+        }
         if !op.types(self.family).contains(&t) {
             return self.wrong_type(call);
         }
-        if op.name == "tcvt" {
-            return Ok(());
-        }
-        for (role, tile) in call.tiles().filter(|(role, _)| *role != "tmp") {
+        let all = op.sig.types == Types::All;
+        for (role, tile) in call.tiles().filter(|(role, _)| all && *role != "tmp") {
             if tile.dtype != t {
                 let text = format!("element types differ: {role} is {}, dst is {t}", tile.dtype);
                 let help =
@@ -166,14 +167,14 @@ impl Checker<'_> {
             }
         }
         if let Some(s) = call.scalar.filter(|s| s.dtype != t) {
-            let text = format!("element types differ: the scalar is {}, dst is {t}", s.dtype);
+            let text = format!("element types differ: the scalar is {}, the tile is {t}", s.dtype);
             return refuse("legality.type_mismatch", text, "give the scalar the tile's type");
         }
         Ok(())
     }
 
     fn wrong_type(&self, call: &Call) -> Verdict {
-        let (op, t) = (call.op, call.dst.dtype);
+        let (op, t) = (call.op, call.dtype());
         let names = |f: Family| op.types(f).iter().map(|t| t.name()).collect::<Vec<_>>().join(" ");
         let (here, other) = match self.family {
             Family::A2A3 => ("A2/A3", Family::A5),

@@ -28,7 +28,8 @@ fn outside(space: &str, at: u64) -> Stop {
 }
 
 impl Mem<'_> {
-    fn slice(&mut self, at: u64, n: usize) -> Result<&mut [u8], Stop> {
+    /// `n` bytes of UB.
+    pub(super) fn bytes(&mut self, at: u64, n: usize) -> Result<&mut [u8], Stop> {
         let start = usize::try_from(at).map_err(|_| outside("UB", at))?;
         let end = start.checked_add(n).ok_or_else(|| outside("UB", at))?;
         self.ub.get_mut(start..end).ok_or_else(|| outside("UB", at))
@@ -36,13 +37,13 @@ impl Mem<'_> {
 
     /// Bits of the element in row `r`, column `c`, zero-extended.
     pub fn read(&mut self, t: &Tile, r: u64, c: u64) -> Result<u64, Stop> {
-        Ok(bits_of(self.slice(t.at(r, c), t.dtype.size())?))
+        Ok(bits_of(self.bytes(t.at(r, c), t.dtype.size())?))
     }
 
     /// Writes the low bits as the element in row `r`, column `c`.
     pub fn write(&mut self, t: &Tile, r: u64, c: u64, bits: u64) -> Done {
         let n = t.dtype.size();
-        self.slice(t.at(r, c), n)?.copy_from_slice(&bits.to_le_bytes()[..n]);
+        self.bytes(t.at(r, c), n)?.copy_from_slice(&bits.to_le_bytes()[..n]);
         Ok(())
     }
 
@@ -110,7 +111,32 @@ pub fn combine(op: Operator, t: DType, x: u64, y: u64) -> u64 {
         let difference = combine(Operator::Sub, t, x, y);
         return single(Operator::Exp, t, difference);
     }
-    if t.is_float() { float2(op, t, x, y) } else { int2(op, t, x, y) }
+    match op {
+        Operator::And => x & y,
+        Operator::Or => x | y,
+        Operator::Xor => x ^ y,
+        Operator::Shl | Operator::Shr => shift(op, t, x, y),
+        Operator::Leaky if to_f64(t, x) >= 0.0 => x,
+        Operator::Leaky => combine(Operator::Mul, t, x, y),
+        _ if t.is_float() => float2(op, t, x, y),
+        _ => int2(op, t, x, y),
+    }
+}
+
+/// Counts at or beyond the width leave 0, or the sign of an arithmetic shift [U: chosen].
+fn shift(op: Operator, t: DType, x: u64, count: u64) -> u64 {
+    let count = count.min(63) as u32;
+    let far = count >= 8 * t.size() as u32;
+    cut(
+        t,
+        match (op, t.is_signed()) {
+            (Operator::Shl, _) if far => 0,
+            (Operator::Shl, _) => x << count,
+            (_, true) => (int_of(t, x) >> count) as u64,
+            (_, false) if far => 0,
+            (_, false) => x >> count,
+        },
+    )
 }
 
 fn float2(op: Operator, t: DType, x: u64, y: u64) -> u64 {

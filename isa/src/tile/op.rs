@@ -6,8 +6,9 @@ use super::call::Call;
 use super::check::Checker;
 use super::meaning::Mem;
 use super::{
-    Family, bin, bin_scalar, col_reduce, convert, copy, fill, row_expand, row_expand_bin,
-    row_reduce, row_reduce_scalar, rsqrt, transfer, unary,
+    Family, bin, bin_scalar, col_expand, col_expand_bin, col_reduce, compare, convert, copy, fill,
+    part, remainder, row_expand, row_expand_bin, row_reduce, row_reduce_scalar, rsqrt, select,
+    transfer, unary,
 };
 use crate::machine::{Backend, Stop};
 use crate::table::Op;
@@ -34,6 +35,21 @@ pub enum Operator {
     Recip,
     Relu,
     Not,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    /// x >= 0 ? x : x * y.
+    Leaky,
+    /// Remainder with the sign of the divisor.
+    Rem,
+    /// Remainder with the sign of the dividend.
+    Mod,
+    Select,
+    Compare,
+    ArgMax,
+    ArgMin,
     /// Moves elements.
     Move,
 }
@@ -49,6 +65,17 @@ pub enum Tmp {
     Required,
 }
 
+/// Which operands have an element type of the operation's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Types {
+    /// Every tile and the scalar.
+    All,
+    /// The destination; the operation looks at the sources itself.
+    Dst,
+    /// The first source; the operation looks at the destination itself.
+    Src,
+}
+
 /// Operands of an operation besides the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
@@ -60,6 +87,8 @@ pub struct Signature {
     pub scalar: bool,
     /// Takes a GM view.
     pub view: bool,
+    /// Whose element types the lists of the operation are.
+    pub types: Types,
 }
 
 /// How results of microcode compare with the reference.
@@ -94,8 +123,8 @@ pub struct TileOp {
     pub check: fn(&Call, &mut Checker) -> Result<(), Box<Diagnostic>>,
     /// Meaning.
     pub reference: fn(&Call, &mut Mem) -> Done,
-    /// A2/A3 microcode.
-    pub lower: fn(&Call, &mut Asm) -> Done,
+    /// A2/A3 microcode, where it is built.
+    pub lower: Option<fn(&Call, &mut Asm) -> Done>,
     /// 950 microcode.
     pub code: fn(&Call, &mut dyn Issue) -> Done,
 }
@@ -122,7 +151,7 @@ impl TileOp {
 
     /// One result per column?
     pub fn reduces_cols(&self) -> bool {
-        self.name.starts_with("tcol")
+        self.name.starts_with("tcol") && !self.name.starts_with("tcolexpand")
     }
 
     /// Spreads one value or block per row over the row?
@@ -135,8 +164,7 @@ impl TileOp {
         let mut ins: Vec<String> = match self.sig.srcs {
             _ if self.is_store() => vec!["src".into()],
             0 if self.sig.view => vec!["view".into()],
-            1 => vec!["src".into()],
-            n => (0..n).map(|i| format!("src{i}")).collect(),
+            _ => self.sources().iter().map(|name| name.to_string()).collect(),
         };
         match self.sig.tmp {
             Tmp::None => {}
@@ -150,6 +178,17 @@ impl TileOp {
         format!("pto.{} ins({}) outs({dst})", self.name, ins.join(", "))
     }
 
+    /// Names of the source tiles.
+    pub fn sources(&self) -> &'static [&'static str] {
+        match (self.operator, self.sig.srcs) {
+            (Operator::Select, 3) => &["mask", "src0", "src1"],
+            (Operator::Select, _) => &["mask", "src"],
+            (_, 0) => &[],
+            (_, 1) => &["src"],
+            _ => &["src0", "src1"],
+        }
+    }
+
     /// Is its destination global memory?
     pub fn is_store(&self) -> bool {
         self.sig.view && self.sig.srcs == 0 && self.name == "tstore"
@@ -158,7 +197,20 @@ impl TileOp {
 
 /// Issues the A2/A3 microcode of a call that passed [`super::check`].
 pub fn a2a3(call: &Call, backend: &mut dyn Backend) -> Done {
-    (call.op.lower)(call, &mut Asm::of(call, backend))
+    match call.op.lower {
+        Some(lower) => lower(call, &mut Asm::of(call, backend)),
+        None => Err(Stop(Box::new(unbuilt(call.op, Family::A2A3)))),
+    }
+}
+
+/// The refusal of an operation without microcode on a family.
+pub(super) fn unbuilt(op: &TileOp, family: Family) -> Diagnostic {
+    let (here, there, target) = match family {
+        Family::A2A3 => ("A2/A3", "the 950", "950pr"),
+        Family::A5 => ("the 950", "A2/A3", "a3"),
+    };
+    Diagnostic::error("unsupported", format!("{} is not emulated on {here}", op.name))
+        .help(format!("it runs on {there}: -v {target}"))
 }
 
 /// Applies the meaning of a call to memory.
@@ -180,6 +232,8 @@ impl Operator {
             Operator::Mul => Op::vmul,
             Operator::Div | Operator::Recip => Op::vdiv,
             Operator::Min => Op::vmin,
+            Operator::And => Op::vand,
+            Operator::Or => Op::vor,
             _ => Op::vmax,
         }
     }
@@ -207,22 +261,53 @@ const COLPROD_A5: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
 const CVT: &[DType] = &[F16, BF16, F32, I8, U8, I16, I32, I64];
 const EXPAND_A5: &[DType] = &[F16, F32, I16, I32, U16, U32, BF16, I8, U8];
 
+/// No element type: not built on the family.
+const NONE: &[DType] = &[];
+const SHIFT: &[DType] = &[I16, U16, I32, U32];
+const SEL: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
+const CMP: &[DType] = &[F16, F32, BF16, I8, U8, I16, U16, I32, U32];
+const REM_A5: &[DType] = &[F16, F32];
+const PARTMUL: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
+const COLDIV: &[DType] = &[F16, F32, I16, I32, U16, U32];
+
 const fn sig(srcs: u8, tmp: Tmp) -> Signature {
-    Signature { srcs, tmp, scalar: false, view: false }
+    Signature { srcs, tmp, scalar: false, view: false, types: Types::All }
 }
 
 const fn scalar(srcs: u8) -> Signature {
-    Signature { srcs, tmp: Tmp::None, scalar: true, view: false }
+    with_scalar(sig(srcs, Tmp::None))
 }
 
-const VIEW: Signature = Signature { srcs: 0, tmp: Tmp::None, scalar: false, view: true };
+const fn with_scalar(s: Signature) -> Signature {
+    Signature { scalar: true, ..s }
+}
+
+const fn of_dst(s: Signature) -> Signature {
+    Signature { types: Types::Dst, ..s }
+}
+
+const fn of_src(s: Signature) -> Signature {
+    Signature { types: Types::Src, ..s }
+}
+
+const VIEW: Signature = Signature { view: true, ..sig(0, Tmp::None) };
 const ONE: Signature = sig(1, Tmp::None);
 const TWO: Signature = sig(2, Tmp::None);
+
+/// The A2/A3 microcode of a module, where it is named.
+macro_rules! lower_of {
+    ($module:ident) => {
+        None
+    };
+    ($module:ident $lower:ident) => {
+        Some($module::$lower)
+    };
+}
 
 /// Declares the registry, one operation a line.
 macro_rules! ops {
     ($($name:literal $operator:ident $sig:expr, $a2a3:ident $a5:ident $tol:ident
-       $module:ident: $check:ident $reference:ident $lower:ident, $doc:literal;)*) => {
+       $module:ident: $check:ident $reference:ident $($lower:ident)?, $doc:literal;)*) => {
         /// Every tile operation.
         pub static OPS: &[TileOp] = &[$(TileOp {
             name: $name,
@@ -234,7 +319,7 @@ macro_rules! ops {
             tolerance: Tolerance::$tol,
             check: $module::$check,
             reference: $module::$reference,
-            lower: $module::$lower,
+            lower: lower_of!($module $($lower)?),
             code: a5::$module,
         }),*];
     };
@@ -281,7 +366,39 @@ ops! {
     "tnot"     Not   ONE, W16 INTS   Exact unary: check reference lower, "Bitwise complement.";
     "texpands" Move  scalar(0), EXPAND ALL Exact fill: check reference lower, "The scalar everywhere.";
     "tmov"     Move  ONE,       ALL ALL    Exact copy: check reference lower, "Copy of a tile.";
-    "tcvt"     Move  sig(1, Tmp::Optional), CVT ALL Exact convert: check reference lower, "Element type conversion.";
+    "tcvt"     Move  of_dst(sig(1, Tmp::Optional)), CVT ALL Exact convert: check reference lower, "Element type conversion.";
+    "tand"     And TWO, W16  INTS Exact bin: check reference lower, "src0 & src1.";
+    "tor"      Or  TWO, W16  INTS Exact bin: check reference lower, "src0 | src1.";
+    "txor"     Xor sig(2, Tmp::Optional), NONE INTS Exact bin: check reference, "src0 ^ src1.";
+    "tshl"     Shl TWO, NONE INTS Exact bin: check reference, "src0 << src1; counts at or beyond the width give 0.";
+    "tshr"     Shr TWO, NONE INTS Exact bin: check reference, "src0 >> src1, arithmetic for signed types.";
+    "tprelu"   Leaky sig(2, Tmp::Optional), NONE HF Exact bin: check reference, "src0 >= 0 ? src0 : src0 * src1.";
+    "tands"    And   scalar(1), NONE INTS Exact bin_scalar: check reference, "src & scalar.";
+    "tors"     Or    scalar(1), NONE INTS Exact bin_scalar: check reference, "src | scalar.";
+    "txors"    Xor   with_scalar(sig(1, Tmp::Optional)), NONE INTS Exact bin_scalar: check reference, "src ^ scalar.";
+    "tshls"    Shl   scalar(1), SHIFT INTS Exact bin_scalar: check reference lower, "src << scalar.";
+    "tshrs"    Shr   scalar(1), SHIFT INTS Exact bin_scalar: check reference lower, "src >> scalar, arithmetic for signed types.";
+    "tlrelu"   Leaky scalar(1), HF HF Exact bin_scalar: check reference lower, "src >= 0 ? src : src * scalar.";
+    "trem"     Rem sig(2, Tmp::Optional), NONE REM_A5 Exact remainder: check reference, "src0 - floor(src0 / src1) * src1.";
+    "tfmod"    Mod TWO, NONE REM_A5 Exact remainder: check reference, "src0 - trunc(src0 / src1) * src1.";
+    "trems"    Rem with_scalar(sig(1, Tmp::Optional)), NONE REM_A5 Exact remainder: check reference, "src - floor(src / scalar) * scalar.";
+    "tfmods"   Mod scalar(1), NONE REM_A5 Exact remainder: check reference, "src - trunc(src / scalar) * scalar.";
+    "tsel"     Select  of_dst(sig(3, Tmp::Required)), SEL CMP Exact select: check reference lower, "Where a bit of mask is 1, src0, else src1.";
+    "tsels"    Select  of_dst(with_scalar(sig(2, Tmp::Required))), SEL CMP Exact select: check reference lower, "Where a bit of mask is 1, src, else the scalar.";
+    "tcmp"     Compare of_src(TWO), NONE CMP Exact compare: check reference, "One bit an element: src0 compared with src1.";
+    "tcmps"    Compare of_src(scalar(1)), NONE CMP Exact compare: check reference, "One bit an element: src compared with the scalar.";
+    "tpartadd" Add TWO, NONE EXPAND_A5 Exact part: check reference, "src0 + src1 where both are valid, a copy where one is.";
+    "tpartmul" Mul TWO, NONE PARTMUL Exact part: check reference, "src0 * src1 where both are valid, a copy where one is.";
+    "tpartmax" Max TWO, NONE EXPAND_A5 Exact part: check reference, "max where both are valid, a copy where one is.";
+    "tpartmin" Min TWO, NONE EXPAND_A5 Exact part: check reference, "min where both are valid, a copy where one is.";
+    "tcolexpand"       Move   ONE, NONE EXPAND Exact col_expand: check reference, "Row 0 of the source, over all rows.";
+    "tcolexpandadd"    Add    TWO, NONE EXPAND_A5 Exact col_expand_bin: check reference, "full + one row.";
+    "tcolexpandsub"    Sub    TWO, NONE EXPAND_A5 Exact col_expand_bin: check reference, "src0 - src1, one of them a row.";
+    "tcolexpandmul"    Mul    TWO, NONE PARTMUL   Exact col_expand_bin: check reference, "full * one row.";
+    "tcolexpanddiv"    Div    TWO, NONE COLDIV    Exact col_expand_bin: check reference, "src0 / src1, one of them a row.";
+    "tcolexpandmax"    Max    TWO, NONE EXPAND_A5 Exact col_expand_bin: check reference, "max(full, one row).";
+    "tcolexpandmin"    Min    TWO, NONE EXPAND_A5 Exact col_expand_bin: check reference, "min(full, one row).";
+    "tcolexpandexpdif" ExpDif TWO, NONE HF        Exact col_expand_bin: check reference, "exp(src0 - src1), one of them a row.";
     "tload"    Move  VIEW, ALL ALL Exact transfer: check reference lower, "Global memory to tile.";
     "tstore"   Move  VIEW, ALL ALL Exact transfer: check reference lower, "Tile to global memory.";
 }

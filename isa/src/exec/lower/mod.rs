@@ -54,7 +54,7 @@ pub fn lower(file: &File, options: &Options) -> Result<Program, Vec<Diagnostic>>
         }
     }
     let entry = cx.choose_entry(&funcs);
-    let placed = cx.placer.assign(&cx.source, &mut cx.diags);
+    let placed = cx.placer.assign(entry, &cx.source, &mut cx.diags);
     if cx.diags.is_empty()
         && let Some(entry) = entry
     {

@@ -4,6 +4,7 @@
 use crate::exec::program::Placed;
 use crate::tile::Tile;
 use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where tiles may lie.
@@ -49,9 +50,20 @@ impl Placer {
         crate::exec::program::Place::Auto((self.open.len() - 1) as u32)
     }
 
-    /// Gives every asker an address, or says which tiles do not fit.
+    /// Askers of the function that runs; of all, where functions call each other.
+    fn live(&self, entry: Option<usize>) -> Range<usize> {
+        let end = self.open.len();
+        let first = |f: usize| self.functions.get(f).copied().unwrap_or(end);
+        match entry.filter(|_| !self.calls) {
+            Some(f) => first(f)..first(f.saturating_add(1)),
+            None => 0..end,
+        }
+    }
+
+    /// Gives every asker an address, or says which tiles of the program's run do not fit.
     pub(super) fn assign(
         &mut self,
+        entry: Option<usize>,
         source: &Arc<SourceFile>,
         diags: &mut Vec<Diagnostic>,
     ) -> Vec<Placed> {
@@ -59,6 +71,7 @@ impl Placer {
         self.explicit.sort_unstable();
         let mut at = 0u64;
         let mut overflow = None;
+        let live = self.live(entry);
         for (i, p) in self.open.iter_mut().enumerate() {
             if !self.calls && self.functions.binary_search(&i).is_ok() {
                 // One function runs; those that do not call each other share the space.
@@ -67,13 +80,13 @@ impl Placer {
             at = skip(&self.explicit, at.next_multiple_of(align), p.bytes, align);
             p.addr = at;
             at = at.saturating_add(p.bytes).min(1 << 50);
-            if at > self.limits.auto_end && overflow.is_none() {
+            if at > self.limits.auto_end && overflow.is_none() && live.contains(&i) {
                 overflow = Some(i);
             }
         }
         let open = std::mem::take(&mut self.open);
         if let Some(i) = overflow {
-            diags.push(overflow_message(&open, i, self.limits, source));
+            diags.push(overflow_message(&open, live, i, self.limits, source));
         }
         open
     }
@@ -91,17 +104,19 @@ fn skip(taken: &[(u64, u64)], mut at: u64, bytes: u64, align: u64) -> u64 {
 
 fn overflow_message(
     open: &[Placed],
+    live: Range<usize>,
     first: usize,
     limits: Limits,
     source: &Arc<SourceFile>,
 ) -> Diagnostic {
-    let total: u64 = open.iter().map(|p| p.bytes).fold(0, u64::saturating_add);
+    let tiles = open.get(live).unwrap_or_default();
+    let total: u64 = tiles.iter().map(|p| p.bytes).fold(0, u64::saturating_add);
     let mut d = Diagnostic::error(
         "legality.ub_overflow",
         format!("the tiles do not fit into the {} bytes of UB a program may use", limits.auto_end),
     )
     .at(source, open[first].span, "the first tile that does not fit");
-    for p in open.iter().take(40) {
+    for p in tiles.iter().take(40) {
         d = d.note(format!("%{}: {} bytes at {:#x}", p.name, p.bytes, p.addr));
     }
     d.note(format!("{total} bytes in all"))

@@ -197,7 +197,7 @@ impl Lower<'_> {
 }
 
 /// Attributes that change what a tile operation computes, in all their spellings.
-const MEANINGFUL: [&str; 10] = [
+const MEANINGFUL: [&str; 13] = [
     "rmode",
     "round_mode",
     "rnd",
@@ -208,6 +208,9 @@ const MEANINGFUL: [&str; 10] = [
     "isBinary",
     "is_binary",
     "binary",
+    "cmpMode",
+    "cmp_mode",
+    "cmp",
 ];
 
 /// A result whose type the text leaves open: like the source, one column for a row reduction.

@@ -68,7 +68,7 @@ impl Walk<'_> {
 }
 
 /// A walk over tiles in storage order; column-major tiles exchange rows and columns.
-fn run(
+pub(super) fn run(
     call: &Call,
     to: &mut dyn Issue,
     prologue: impl FnOnce(&mut Code) -> Option<V>,
@@ -166,6 +166,9 @@ pub fn bin_scalar(call: &Call, to: &mut dyn Issue) -> Done {
         }
         return divide(call, to);
     }
+    if matches!(op, Operator::And | Operator::Or | Operator::Xor) {
+        return spread(call, to, super::two(op));
+    }
     let sign = 1u64 << (8 * t.size() as u32 - 1);
     let (op, s) = match op {
         Operator::Add => (Op::vadds, s),
@@ -175,9 +178,26 @@ pub fn bin_scalar(call: &Call, to: &mut dyn Issue) -> Done {
         Operator::Neg if t.is_float() => (Op::vmuls, one(t) | sign),
         Operator::Neg => (Op::vmuls, cut(t, u64::MAX)),
         Operator::Min => (Op::vmins, s),
+        Operator::Shl => (Op::vshls, s),
+        Operator::Shr => (Op::vshrs, s),
+        Operator::Leaky => (Op::vlrelu, s),
         _ => (Op::vmaxs, s),
     };
     run(call, to, |_| None, |c, x, m, _| c.scalar(op, x.first().copied().unwrap_or(V(0)), s, m))
+}
+
+/// A tile and a scalar that is spread once.
+fn spread(call: &Call, to: &mut dyn Issue, op: Op) -> Done {
+    let bits = call.scalar_bits();
+    run(
+        call,
+        to,
+        |c| Some(c.splat(bits)),
+        |c, x, m, s| {
+            let x = x.first().copied().unwrap_or(V(0));
+            c.op(op, &[x, s.unwrap_or(x)], m)
+        },
+    )
 }
 
 /// Tile / scalar or scalar / tile: the scalar is spread once.

@@ -197,6 +197,13 @@ impl Code {
         out
     }
 
+    /// A predicate to memory.
+    pub fn store_mask(&mut self, dist: Dist, mask: M, at: Affine) {
+        let mut m = self.micro(Op::psts);
+        m.step.mods.dist = dist;
+        self.put(Micro { m: [mask].into_iter().collect(), p: Some(at), ..m });
+    }
+
     /// One register from memory.
     pub fn load(&mut self, dist: Dist, at: Affine) -> V {
         let out = self.vector();

@@ -3,24 +3,34 @@
 //! A function is described once, as loops of micro-ops; the machine executes it for values and the
 //! timing model takes the same loops. `tmp` is accepted and left alone.
 
+mod col_expand;
 mod col_reduce;
+mod compare;
 mod convert;
 mod elementwise;
 mod function;
+mod part;
+mod remainder;
 mod row_expand;
 mod row_reduce;
 mod run;
+mod select;
 mod software;
 
 pub use function::{Affine, Code, Function, M, Micro, Node, V};
 pub use run::{Issue, Item, Listing, Values};
 pub(crate) use software::needed as by_software;
 
+pub(super) use col_expand::{col_expand, col_expand_bin};
 pub(super) use col_reduce::col_reduce;
+pub(super) use compare::compare;
 pub(super) use convert::{convert, legal as converts};
 pub(super) use elementwise::{bin, bin_scalar, copy, fill, rsqrt, unary};
+pub(super) use part::part;
+pub(super) use remainder::remainder;
 pub(super) use row_expand::{row_expand, row_expand_bin};
 pub(super) use row_reduce::{row_reduce, row_reduce_scalar};
+pub(super) use select::select;
 
 use super::asm::Asm;
 use super::call::Call;
@@ -65,6 +75,12 @@ fn two(op: super::Operator) -> crate::a5::Op {
         O::Mul => Op::vmul,
         O::Div | O::Recip => Op::vdiv,
         O::Min => Op::vmin,
+        O::And => Op::vand,
+        O::Or => Op::vor,
+        O::Xor => Op::vxor,
+        O::Shl => Op::vshl,
+        O::Shr => Op::vshr,
+        O::Leaky => Op::vprelu,
         _ => Op::vmax,
     }
 }

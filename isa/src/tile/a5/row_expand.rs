@@ -3,11 +3,10 @@
 use super::super::call::{Call, OperandOrder};
 use super::super::quirks::Quirk;
 use super::super::row_expand_bin::Roles;
-use super::super::{Layout, Operator, Tile};
+use super::super::{Layout, Tile};
 use super::function::{Affine, Code, V, affine};
-use super::{Done, Issue, down, software};
-use crate::a5::{Dist, Op, VL};
-use ptoemu_core::dtype::DType::F32;
+use super::{Done, Issue, down};
+use crate::a5::{Dist, VL};
 
 fn row_step(t: &Tile) -> i64 {
     (t.row(1) - t.addr) as i64
@@ -88,15 +87,8 @@ impl Plan<'_> {
     }
 
     fn combine(&self, c: &mut Code, x: V, s: V, m: super::M) -> V {
-        let [x, s] = if self.exp_first { [s, x] } else { [x, s] };
-        match (self.call.op.operator, c.t) {
-            (Operator::ExpDif, F32) => c.op(Op::vexpdif, &[x, s], m),
-            (Operator::ExpDif, _) => {
-                let d = c.op(Op::vsub, &[x, s], m);
-                c.op(Op::vexp, &[d], m)
-            }
-            (op, _) => software::combine(c, op, x, s, m),
-        }
+        let operands = if self.exp_first { [s, x] } else { [x, s] };
+        super::col_expand::combine(c, self.call.op.operator, operands, m)
     }
 
     /// Rows, then chunks of columns.
