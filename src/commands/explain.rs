@@ -147,7 +147,7 @@ fn costs(target: &Target, op: OpId, only: Option<DType>) -> Vec<CostReport> {
     let fields = ptoemu_core::target::schema::cost_fields(target.family);
     let mut out = Vec::new();
     for &t in entry.dtypes.iter().filter(|t| only.is_none_or(|o| o == **t)) {
-        for f in fields {
+        for f in fields.clone() {
             if let Some((path, figure)) = target.cost(entry, t, f.path) {
                 out.push(CostReport {
                     dtype: t.name(),

@@ -2,7 +2,7 @@
 
 use super::op::{listed as instruction, place};
 use ptoemu_isa::tile::Call;
-use ptoemu_isa::tile::a5::{Affine, Item, Micro, Node};
+use ptoemu_isa::tile::a5::{Affine, Item, Micro, Node, Single};
 use serde_json::{Map, Value, json};
 
 /// Every micro-op and instruction in order; `loops` are the trip counts around it, outermost first.
@@ -12,6 +12,7 @@ pub(super) fn listed(call: &Call, items: &[Item]) -> Vec<Value> {
     for item in items {
         match item {
             Item::Instr(i) => out.push(instruction(call, i)),
+            Item::Single(s) => out.push(single(call, s)),
             Item::Function(f) => {
                 nodes(call, &f.body, &mut Vec::new(), number, &mut out);
                 number += 1;
@@ -32,6 +33,17 @@ fn nodes(call: &Call, list: &[Node], loops: &mut Vec<u64>, function: u32, out: &
             Node::Op(m) => out.push(micro(call, m, loops, function)),
         }
     }
+}
+
+/// An instruction of the vector pipe outside the functions.
+fn single(call: &Call, s: &Single) -> Value {
+    let at: Vec<Value> = s.p.iter().map(|p| place(call, *p)).collect();
+    json!({
+        "op": s.step.op.mnemonic(),
+        "dtype": s.step.dt.name(),
+        "repeat": s.repeats(),
+        "addr": at,
+    })
 }
 
 fn micro(call: &Call, m: &Micro, loops: &[u64], function: u32) -> Value {

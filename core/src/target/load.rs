@@ -226,10 +226,10 @@ impl Loader<'_> {
 
     fn cost_figure(&mut self, file: &Arc<SourceFile>, f: &Entry, path: &str, target: &mut Target) {
         let fields = schema::cost_fields(target.family);
-        match fields.iter().find(|s| s.path == f.name) {
+        match fields.clone().find(|s| s.path == f.name) {
             Some(field) => self.figure(file, f, path, field, target),
             None => {
-                let names = fields.iter().map(|s| s.path);
+                let names = fields.map(|s| s.path);
                 self.unknown(file, f, names.chain(crate::dtype::DType::ALL.map(|d| d.name())));
             }
         }

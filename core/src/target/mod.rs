@@ -216,7 +216,7 @@ impl Target {
             let help = "a `base` brings every figure of another target";
             out.push(Diagnostic::error("target", message).help(help));
         }
-        let required = schema::cost_fields(self.family).iter().filter(|f| f.required);
+        let required = schema::cost_fields(self.family).filter(|f| f.required);
         for f in required {
             for e in self.catalogue.0.iter().filter(|e| costed(e.kind)) {
                 let lacking: Vec<&str> = e

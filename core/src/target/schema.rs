@@ -152,12 +152,22 @@ pub fn fields(family: Family) -> impl Iterator<Item = &'static Field> {
     COMMON.iter().chain(own).chain(PIPES)
 }
 
+/// The same of vector instructions of the 950 that stand outside its vector functions.
+#[rustfmt::skip]
+const A5_UNIT: &[Field] = &[
+    field("startup", "cycles", CYCLES, false, "issue until the first repeat is executed, outside functions"),
+    field("per_repeat", "cycles", CYCLES, false, "least cycles between two repeats, outside functions"),
+    field("per_burst", "cycles", CYCLES, false, "least cycles of one burst of a UB to UB copy"),
+    field("bytes_per_cycle", "bytes/cycle", RATE, false, "rate of a UB to UB copy"),
+];
+
 /// Fields an instruction of the family may have.
-pub fn cost_fields(family: Family) -> &'static [Field] {
-    match family {
-        Family::A2A3 => A2A3_COST,
-        Family::A5 => vf::OP_FIGURES,
-    }
+pub fn cost_fields(family: Family) -> impl Iterator<Item = &'static Field> + Clone {
+    let (own, unit): (&[Field], &[Field]) = match family {
+        Family::A2A3 => (A2A3_COST, &[]),
+        Family::A5 => (vf::OP_FIGURES, A5_UNIT),
+    };
+    own.iter().chain(unit)
 }
 
 /// The field behind a path: a fixed figure, or a figure of an instruction by its last part.

@@ -9,6 +9,7 @@ use crate::a5::record::ScopeRecorder;
 use crate::a5::{Args, Executed, Form, Kind, LoopEntry, RegId, VReg};
 use crate::machine::Stop;
 use crate::tile::Family;
+use crate::tile::a5::sort_repeats;
 use ptoemu_core::access::Space;
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::{Diagnostic, Level};
@@ -79,6 +80,11 @@ impl Exec<'_> {
             let masks = s.step.op.form().masks();
             let mask = masks.checked_sub(1).and_then(|i| args.m.get(i)).copied();
             self.show(s, &args.p[..s.p.len().min(args.p.len())], mask);
+        }
+        let sorts = matches!(s.step.op.form(), Form::Sort | Form::Merge);
+        if sorts && !self.a5.in_scope && self.options.settings.family == Family::A5 {
+            let repeats = sort_repeats(s.step.op, args.n);
+            self.machine.log.push_single(s.step.op.id(), s.step.st, repeats);
         }
         self.publish(frame, s);
         if !self.a5.core.remarks.is_empty() {

@@ -92,13 +92,12 @@ impl Exec<'_> {
         self.bursts(s, src, dst, len, &dims, fill.as_ref())
     }
 
-    /// One record for all bursts; its walk has the strides of the innermost ones. Copies inside UB
-    /// are not timed.
+    /// One record for all bursts; its walk has the strides of the innermost ones.
     fn record_transfer(&mut self, s: &MoveStmt, src: Ptr, dst: Ptr, len: u64, dims: &[Dim]) {
         let (op, pipe) = match s.way {
             Way::In => (Op::copy_gm_to_ubuf_align_b32, Pipe::Mte2),
             Way::Out => (Op::copy_ubuf_to_gm_align_b32, Pipe::Mte3),
-            Way::Within => return,
+            Way::Within => (Op::copy_ubuf_to_ubuf, Pipe::V),
         };
         if self.options.settings.family != Family::A5 {
             return;

@@ -227,7 +227,9 @@ fn gm_view(v: &View) -> Result<GmView, Stop> {
     if n == 1 {
         strides[3] = v.sizes[0];
     }
-    let layout = if v.dn { GmLayout::Dn } else { GmLayout::Nd };
+    // Strides tell where the text names no layout: the last but one dimension is contiguous.
+    let columns = shape[4] > 1 && strides[3] == 1 && strides[4] != 1;
+    let layout = if v.dn || columns { GmLayout::Dn } else { GmLayout::Nd };
     Ok(GmView { name: String::new(), addr: v.addr, dtype: v.elem, shape, strides, layout })
 }
 

@@ -107,6 +107,13 @@ impl Log {
         self.stream.push(Record { link, ..record })
     }
 
+    /// Records an instruction of the vector pipe outside any function and returns the record's
+    /// index.
+    pub fn push_single(&mut self, op: OpId, dtype: DType, repeats: u32) -> u32 {
+        let record = self.bare(op, dtype, Pipe::V, Kind::Vector);
+        self.stream.push(Record { repeats, ..record })
+    }
+
     /// Records a transfer of `bursts` and returns the record's index.
     pub fn push_transfer(
         &mut self,
@@ -116,7 +123,9 @@ impl Log {
         sides: [(u64, Walk); 2],
         bursts: u32,
     ) -> u32 {
-        let mut record = self.bare(op, dtype, pipe, Kind::Dma);
+        // Inside UB the vector pipe moves the blocks itself.
+        let kind = if pipe == Pipe::V { Kind::Copy } else { Kind::Dma };
+        let mut record = self.bare(op, dtype, pipe, kind);
         let [dst, src] = sides;
         (record.base[0], record.base[1]) = (dst.0, src.0);
         let shape = Shape([Some(dst.1), Some(src.1), None]);

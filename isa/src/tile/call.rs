@@ -191,7 +191,11 @@ impl Tile {
     /// Byte address of the element in row `r`, column `c`.
     pub fn at(&self, r: u64, c: u64) -> u64 {
         let (rows, cols) = (u64::from(self.rows), u64::from(self.cols));
+        let block = self.per_block();
         let index = match self.layout {
+            _ if self.is_nz() => {
+                (c / block).wrapping_mul(rows).wrapping_add(r).wrapping_mul(block) + c % block
+            }
             Layout::RowMajor => r.wrapping_mul(cols).wrapping_add(c),
             Layout::ColMajor => c.wrapping_mul(rows).wrapping_add(r),
         };

@@ -48,7 +48,7 @@ fn rules(call: &Call, family: Family, limits: &Limits) -> Result<Vec<Diagnostic>
     c.operands(call)?;
     c.types(call)?;
     for (role, tile) in call.tiles() {
-        c.tile(role, tile)?;
+        c.tile(role, tile, call.op.sig.view)?;
     }
     (call.op.check)(call, &mut c)?;
     if family == Family::A5 && super::a5::by_software(call) {
@@ -117,7 +117,7 @@ impl Checker<'_> {
     /// A refusal that is only a warning where shipped microcode with `quirk` accepts the use.
     pub(super) fn unless(&mut self, quirk: Quirk, verdict: Verdict) -> Verdict {
         match verdict {
-            Err(mut d) if self.quirks.has(quirk) && self.family == Family::A2A3 => {
+            Err(mut d) if self.quirks.has(quirk) && self.here(quirk) => {
                 d.level = Level::Warning;
                 let why = format!("the shipped microcode accepts it (quirk {quirk:?})");
                 self.remarks.push(d.note(why));
@@ -125,6 +125,11 @@ impl Checker<'_> {
             }
             other => other,
         }
+    }
+
+    /// Is the quirk one of this family's headers?
+    fn here(&self, quirk: Quirk) -> bool {
+        quirk.about().starts_with("950:") == (self.family == Family::A5)
     }
 
     fn operands(&self, call: &Call) -> Verdict {
@@ -191,13 +196,13 @@ impl Checker<'_> {
     }
 
     /// Rules of every tile: location, valid region, row alignment, place in UB.
-    fn tile(&mut self, role: &str, t: &Tile) -> Verdict {
+    fn tile(&mut self, role: &str, t: &Tile, transfer: bool) -> Verdict {
         let name = &t.name;
         if t.loc != Loc::Vec {
             let text = format!("{role} `{name}` is not a vector tile (loc = {:?})", t.loc);
             return refuse("legality.location", text, "use a tile of loc = vec");
         }
-        if t.fractal {
+        if t.fractal && !transfer {
             let text = format!("{role} `{name}` has a fractal layout");
             return refuse("legality.layout", text, "use slayout = none_box");
         }

@@ -3,6 +3,7 @@
 
 pub mod a5;
 mod agree;
+mod arg;
 mod asm;
 mod bin;
 mod bin_scalar;
@@ -17,6 +18,7 @@ mod convert_off;
 mod copy;
 mod engine;
 mod fill;
+mod fill_pad;
 mod meaning;
 mod op;
 mod part;
@@ -29,7 +31,9 @@ mod row_reduce_scalar;
 mod rsqrt;
 mod rules;
 mod select;
+mod sort;
 mod transfer;
+mod transfer_nz;
 mod unary;
 
 pub use self::a5::a5;

@@ -6,9 +6,9 @@ use super::call::Call;
 use super::check::Checker;
 use super::meaning::Mem;
 use super::{
-    Family, bin, bin_scalar, col_expand, col_expand_bin, col_reduce, compare, convert, copy, fill,
-    part, remainder, row_expand, row_expand_bin, row_reduce, row_reduce_scalar, rsqrt, select,
-    transfer, unary,
+    Family, arg, bin, bin_scalar, col_expand, col_expand_bin, col_reduce, compare, convert, copy,
+    fill, fill_pad, part, remainder, row_expand, row_expand_bin, row_reduce, row_reduce_scalar,
+    rsqrt, select, sort, transfer, unary,
 };
 use crate::machine::{Backend, Stop};
 use crate::table::Op;
@@ -50,6 +50,7 @@ pub enum Operator {
     Compare,
     ArgMax,
     ArgMin,
+    Sort,
     /// Moves elements.
     Move,
 }
@@ -146,7 +147,7 @@ impl TileOp {
 
     /// One result per row?
     pub fn reduces_rows(&self) -> bool {
-        matches!(self.name, "trowmax" | "trowmin" | "trowsum" | "trowprod")
+        self.name.starts_with("trow") && !self.expands_rows()
     }
 
     /// One result per column?
@@ -183,6 +184,7 @@ impl TileOp {
         match (self.operator, self.sig.srcs) {
             (Operator::Select, 3) => &["mask", "src0", "src1"],
             (Operator::Select, _) => &["mask", "src"],
+            (Operator::Sort, _) => &["src", "idx"],
             (_, 0) => &[],
             (_, 1) => &["src"],
             _ => &["src0", "src1"],
@@ -267,6 +269,8 @@ const SHIFT: &[DType] = &[I16, U16, I32, U32];
 const SEL: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
 const CMP: &[DType] = &[F16, F32, BF16, I8, U8, I16, U16, I32, U32];
 const REM_A5: &[DType] = &[F16, F32];
+const ARG: &[DType] = &[F16, F32, I16, U16, I32, U32];
+const COLARG: &[DType] = &[F16, F32, BF16, I8, U8, I16, U16, I32, U32];
 const PARTMUL: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
 const COLDIV: &[DType] = &[F16, F32, I16, I32, U16, U32];
 
@@ -399,6 +403,14 @@ ops! {
     "tcolexpandmax"    Max    TWO, NONE EXPAND_A5 Exact col_expand_bin: check reference, "max(full, one row).";
     "tcolexpandmin"    Min    TWO, NONE EXPAND_A5 Exact col_expand_bin: check reference, "min(full, one row).";
     "tcolexpandexpdif" ExpDif TWO, NONE HF        Exact col_expand_bin: check reference, "exp(src0 - src1), one of them a row.";
+    "trowargmax" ArgMax of_src(sig(1, Tmp::Optional)), NONE ARG Exact arg: check reference, "Column of the largest element of every row.";
+    "trowargmin" ArgMin of_src(sig(1, Tmp::Optional)), NONE ARG Exact arg: check reference, "Column of the smallest element of every row.";
+    "tcolargmax" ArgMax of_src(sig(1, Tmp::Optional)), NONE COLARG Exact arg: check reference, "Row of the largest element of every column.";
+    "tcolargmin" ArgMin of_src(sig(1, Tmp::Optional)), NONE COLARG Exact arg: check reference, "Row of the smallest element of every column.";
+    "tfillpad"         Move ONE, NONE EXPAND Exact fill_pad: check reference, "The valid region, the rest of the tile padded.";
+    "tfillpad_inplace" Move ONE, NONE EXPAND Exact fill_pad: check reference, "The tile padded outside its valid region.";
+    "tfillpad_expand"  Move ONE, NONE EXPAND Exact fill_pad: check reference, "The valid region of a smaller tile, the rest padded.";
+    "tsort32"  Sort of_src(sig(2, Tmp::Optional)), NONE HF Exact sort: check reference, "Every 32 elements descending, as records of value and index.";
     "tload"    Move  VIEW, ALL ALL Exact transfer: check reference lower, "Global memory to tile.";
     "tstore"   Move  VIEW, ALL ALL Exact transfer: check reference lower, "Tile to global memory.";
 }

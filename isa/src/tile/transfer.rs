@@ -1,4 +1,4 @@
-//! TLOAD and TSTORE: between global memory and a tile, ND and DN.
+//! TLOAD and TSTORE: between global memory and a tile, ND and DN (NZ: `transfer_nz`).
 //!
 //! One transfer per index of the three outer GM dimensions. DN is ND with rows and columns
 //! exchanged on both sides.
@@ -8,7 +8,7 @@ use super::call::{Call, GmLayout, GmView};
 use super::check::{Checker, Verdict, refuse};
 use super::meaning::{self, Mem};
 use super::quirks::Quirk;
-use super::{Layout, Tile};
+use super::{Layout, Tile, transfer_nz};
 use crate::machine::Stop;
 use crate::table::Op;
 use ptoemu_core::diag::Level;
@@ -93,6 +93,9 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
             format!("element types differ: GM is {}, tile is {}", view.dtype, call.dst.dtype);
         return refuse("legality.type_mismatch", text, "use the same element type on both sides");
     }
+    if call.dst.fractal {
+        return transfer_nz::check(call, view, c);
+    }
     layouts(call, view, c)?;
     if let Some(bits) = pad_value(&plan.tile).filter(|_| view.dtype.size() == 8) {
         // 8-byte elements are padded as pairs of one 32-bit word.
@@ -169,6 +172,9 @@ fn contiguous(view: &GmView, inner: usize, c: &mut Checker) -> Verdict {
 
 /// Moves every element both sides have; a load pads rows to their last block.
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
+    if let Some(view) = call.view.as_ref().filter(|_| call.dst.fractal) {
+        return transfer_nz::reference(call, view, mem);
+    }
     let Some(plan) = Plan::of(call) else { return Ok(()) };
     let (rows, cols) = plan.tile.valid();
     let n = cols.min(plan.shape[4]);
@@ -197,7 +203,7 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
 }
 
 /// Bits the tile asks to be padded with.
-fn pad_value(t: &Tile) -> Option<u64> {
+pub(super) fn pad_value(t: &Tile) -> Option<u64> {
     let sign = 1u64 << (8 * t.size() - 1);
     let inf = match t.dtype {
         DType::F16 => 0x7C00,
@@ -218,6 +224,9 @@ fn pad_value(t: &Tile) -> Option<u64> {
 
 /// A2/A3 microcode.
 pub fn lower(call: &Call, a: &mut Asm) -> Done {
+    if let Some(view) = call.view.as_ref().filter(|_| call.dst.fractal) {
+        return transfer_nz::lower(call, view, a);
+    }
     let Some(plan) = Plan::of(call) else { return Ok(()) };
     let (rows, cols) = plan.tile.valid();
     if rows == 0 || cols == 0 {
@@ -259,18 +268,18 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
 }
 
 /// What the transfers of one call share.
-struct Burst {
-    store: bool,
+pub(super) struct Burst {
+    pub store: bool,
     /// Bytes of a row.
-    len: u64,
+    pub len: u64,
     /// Elements of padding after it.
-    pad: u64,
+    pub pad: u64,
     /// Blocks from the end of one row to the start of the next in UB.
-    ub_gap: u64,
+    pub ub_gap: u64,
 }
 
 impl Burst {
-    fn issue(&self, a: &mut Asm, ub: u64, gm: u64, rows: u64, gm_gap: i64) -> Done {
+    pub fn issue(&self, a: &mut Asm, ub: u64, gm: u64, rows: u64, gm_gap: i64) -> Done {
         let t = a.t;
         let op = match (self.store, t.size()) {
             (false, 1) => Op::copy_gm_to_ubuf_align_b8,

@@ -117,7 +117,8 @@ fn identity(t: DType, want: Ordering) -> u64 {
     }
 }
 
-/// Best lane of a range: its value and number. The first NaN wins; ties go to the lowest lane.
+/// Best lane of a range: its value and number. The first NaN wins; ties go to the lowest lane,
+/// zeros of either sign being equal while the value is the zero that wins `[U]`.
 fn best(r: &Run<'_, '_>, range: std::ops::Range<usize>, want: Ordering) -> Option<(u64, usize)> {
     let t = r.step.st;
     let (size, mask, a) = (t.size(), r.mask(), r.args.v[0]);
@@ -127,11 +128,19 @@ fn best(r: &Run<'_, '_>, range: std::ops::Range<usize>, want: Ordering) -> Optio
         if is_nan(t, x) {
             return Some((x, i));
         }
-        if found.is_none_or(|(y, _)| better(t, x, y, want)) {
-            found = Some((x, i));
-        }
+        found = match found {
+            Some((y, at)) if better(t, x, y, want) => Some((x, if tied(t, x, y) { at } else { i })),
+            None => Some((x, i)),
+            old => old,
+        };
     }
     found
+}
+
+/// Two zeros of different sign.
+fn tied(t: DType, x: u64, y: u64) -> bool {
+    let sign = 1u64 << (8 * t.size() as u32 - 1);
+    t.is_float() && (x | y) & (sign - 1) == 0
 }
 
 fn extreme(r: &mut Run<'_, '_>, want: Ordering) -> Done {

@@ -38,7 +38,8 @@ pub fn convert(call: &Call, to: &mut dyn Issue) -> Done {
     match (job.from.size(), job.to.size()) {
         (1, 4) => job.quadruple(&mut c, &walk),
         (4, 1) => job.quarter(&mut c, &walk),
-        (2, 4) | (1, 2) => job.widen(&mut c, &walk),
+        (2, 4) | (1, 2) | (4, 8) => job.widen(&mut c, &walk),
+        (8, 4) => job.narrow(&mut c, &walk),
         (4, 2) | (2, 1) if flat || job.steps().is_some() => job.narrow(&mut c, &walk),
         (4, 2) | (2, 1) => job.narrow_pairs(&mut c, &walk),
         _ => job.same(&mut c, &walk),
@@ -67,12 +68,23 @@ impl Chunks<'_> {
 
     /// Elements left, in rounds of `e`; `less` fewer.
     fn left(&self, e: usize, less: u64) -> Affine {
-        let base = self.n as i64 - less as i64;
+        self.lanes(1, e, less)
+    }
+
+    /// The same in lanes, of which an element has `n`.
+    fn lanes(&self, n: i64, e: usize, less: u64) -> Affine {
+        let base = n * (self.n as i64 - less as i64);
+        let step = n * down(e);
         let a = match self.rows {
-            None => affine(0, &[down(e)]),
-            Some(_) => affine(0, &[0, down(e)]),
+            None => affine(0, &[step]),
+            Some(_) => affine(0, &[0, step]),
         };
         Affine { base, ..a }
+    }
+
+    /// Predicate of the elements left of `size` bytes; one of 8 bytes has two 32-bit lanes.
+    fn mask(&self, c: &mut Code, size: usize, e: usize) -> super::M {
+        c.below(size, self.lanes(if size == 8 { 2 } else { 1 }, e, 0))
     }
 
     fn at(&self, t: &Tile, e: usize) -> Affine {
@@ -97,7 +109,7 @@ impl Job {
     }
 
     fn cvt(self, c: &mut Code, x: V, part: u8) -> V {
-        let m = c.all(self.from.size().max(self.to.size()).min(4));
+        let m = c.all(self.from.size().max(self.to.size()));
         c.convert((self.from, self.to), x, m, Convert { part, ..self.how })
     }
 
@@ -135,14 +147,17 @@ impl Job {
     fn widen(self, c: &mut Code, w: &Chunks) {
         let (size, dist) = match self.from.size() {
             1 => (2, Dist::UnpkB8),
-            _ => (4, Dist::UnpkB16),
+            2 => (4, Dist::UnpkB16),
+            _ => (8, Dist::UnpkB32),
         };
         let e = VL / size;
         w.each(c, e, &mut |c| {
-            let m = c.below(size, w.left(e, 0));
+            let m = w.mask(c, size, e);
             let x = c.load_as(self.from, dist, w.at(w.src, e));
             let d = self.cvt(c, x, 0);
-            c.store(Dist::Norm, d, w.at(w.dst, e), m);
+            // Pairs of 32-bit lanes stand for 64-bit elements.
+            let t = if size == 8 { I32 } else { self.to };
+            c.typed(t, |c| c.store(Dist::Norm, d, w.at(w.dst, e), m));
         });
     }
 
@@ -150,9 +165,13 @@ impl Job {
     fn narrow(self, c: &mut Code, w: &Chunks) {
         let wide = self.from.size();
         let e = VL / wide;
-        let dist = if wide == 4 { Dist::PkB32 } else { Dist::PkB16 };
+        let dist = match wide {
+            8 => Dist::PkB64,
+            4 => Dist::PkB32,
+            _ => Dist::PkB16,
+        };
         w.each(c, e, &mut |c| {
-            let m = c.below(wide, w.left(e, 0));
+            let m = w.mask(c, wide, e);
             let x = c.load_as(self.from, Dist::Norm, w.at(w.src, e));
             let d = match self.steps() {
                 Some([a, b]) => {

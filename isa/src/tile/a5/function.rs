@@ -213,12 +213,17 @@ impl Code {
         out
     }
 
-    /// The same from elements of another type.
-    pub fn load_as(&mut self, t: DType, dist: Dist, at: Affine) -> V {
+    /// What `f` writes is on elements of type `t`.
+    pub fn typed<R>(&mut self, t: DType, f: impl FnOnce(&mut Code) -> R) -> R {
         let own = std::mem::replace(&mut self.t, t);
-        let out = self.load(dist, at);
+        let out = f(self);
         self.t = own;
         out
+    }
+
+    /// The same from elements of another type.
+    pub fn load_as(&mut self, t: DType, dist: Dist, at: Affine) -> V {
+        self.typed(t, |c| c.load(dist, at))
     }
 
     /// Values rounded to integral ones.
@@ -259,6 +264,19 @@ impl Code {
             p: Some(at),
             ..m
         });
+    }
+
+    /// The first `count` elements of a register behind an unaligned stream.
+    pub fn append(&mut self, v: V, count: u64, at: Affine) {
+        let m = self.micro(Op::vstus);
+        let (v, n) = ([v].into_iter().collect(), Some(affine(count, &[])));
+        self.put(Micro { v, n, p: Some(at), ..m });
+    }
+
+    /// The end of an unaligned stream.
+    pub fn flush(&mut self, at: Affine) {
+        let m = self.micro(Op::vstas);
+        self.put(Micro { p: Some(at), ..m });
     }
 
     /// A register from registers, into `d`.
@@ -310,6 +328,12 @@ impl Code {
     /// A register and a scalar.
     pub fn scalar(&mut self, op: Op, x: V, bits: u64, mask: M) -> V {
         let d = self.vector();
+        self.scalar_into(d, op, x, bits, mask);
+        d
+    }
+
+    /// The same, into `d`.
+    pub fn scalar_into(&mut self, d: V, op: Op, x: V, bits: u64, mask: M) {
         let m = self.micro(op);
         self.put(Micro {
             v: [x].into_iter().collect(),
@@ -318,7 +342,6 @@ impl Code {
             dst: [d].into_iter().collect(),
             ..m
         });
-        d
     }
 
     /// Lanes of which a comparison with a scalar holds.

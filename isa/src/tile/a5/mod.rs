@@ -3,11 +3,13 @@
 //! A function is described once, as loops of micro-ops; the machine executes it for values and the
 //! timing model takes the same loops. `tmp` is accepted and left alone.
 
+mod arg;
 mod col_expand;
 mod col_reduce;
 mod compare;
 mod convert;
 mod elementwise;
+mod fill_pad;
 mod function;
 mod part;
 mod remainder;
@@ -16,21 +18,26 @@ mod row_reduce;
 mod run;
 mod select;
 mod software;
+mod sort;
 
 pub use function::{Affine, Code, Function, M, Micro, Node, V};
-pub use run::{Issue, Item, Listing, Values};
+pub(crate) use run::sort_repeats;
+pub use run::{Issue, Item, Listing, Single, Values};
 pub(crate) use software::needed as by_software;
 
+pub(super) use arg::arg;
 pub(super) use col_expand::{col_expand, col_expand_bin};
 pub(super) use col_reduce::col_reduce;
 pub(super) use compare::compare;
 pub(super) use convert::{convert, legal as converts};
 pub(super) use elementwise::{bin, bin_scalar, copy, fill, rsqrt, unary};
+pub(super) use fill_pad::fill_pad;
 pub(super) use part::part;
 pub(super) use remainder::remainder;
 pub(super) use row_expand::{row_expand, row_expand_bin};
 pub(super) use row_reduce::{row_reduce, row_reduce_scalar};
 pub(super) use select::select;
+pub(super) use sort::sort;
 
 use super::asm::Asm;
 use super::call::Call;
@@ -54,7 +61,7 @@ pub(super) fn transfer(call: &Call, to: &mut dyn Issue) -> Done {
 pub fn unbuilt(call: &Call) -> Option<Diagnostic> {
     let t = call.dst.dtype;
     let wide = [t, call.source(0).dtype].iter().any(|t| t.size() == 8);
-    let moves = call.op.sig.view || call.op.name == "tmov";
+    let moves = call.op.sig.view || matches!(call.op.name, "tmov" | "tcvt");
     if !wide || moves {
         return None;
     }

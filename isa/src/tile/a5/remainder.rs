@@ -48,9 +48,7 @@ fn halves(c: &mut Code, from: [V; 2], round: Round, m: M) -> V {
     let parts = [0u8, 1].map(|part| {
         let how = Convert { part, ..Convert::default() };
         let wide = from.map(|x| c.convert((F16, F32), x, all, how));
-        c.t = F32;
-        let r = steps(c, wide, round, all);
-        c.t = F16;
+        let r = c.typed(F32, |c| steps(c, wide, round, all));
         let back = Convert { round: Some(Round::Zero), saturate: true, part };
         c.convert((F32, F16), r, all, back)
     });

@@ -11,7 +11,7 @@ use ptoemu_core::dtype::DType::{self, F16, I8, I16, I32, U8, U16};
 use ptoemu_core::num::Round;
 
 /// Bits of the value that changes nothing.
-fn neutral(op: Operator, t: DType) -> u64 {
+pub(super) fn neutral(op: Operator, t: DType) -> u64 {
     let bits = 8 * t.size() as u32;
     let infinity = match t {
         DType::F16 => 0x7C00u64,
@@ -31,7 +31,7 @@ fn neutral(op: Operator, t: DType) -> u64 {
     }
 }
 
-fn one_point(t: DType) -> Dist {
+pub(super) fn one_point(t: DType) -> Dist {
     match t.size() {
         1 => Dist::OneptB8,
         2 => Dist::OneptB16,

@@ -2,14 +2,16 @@
 //! listing.
 
 use super::function::{Function, M, Micro, Node, V};
-use crate::a5::{Align, Args, Core, Form, Op, Outs, VL, VReg, timing};
+use crate::a5::{Align, Args, Core, Form, Op, Outs, Step, VL, VReg, timing};
 use crate::instr::Instr;
 use crate::machine::{Backend, Machine, Recorder, Stop};
 use ptoemu_core::access::Space;
 use ptoemu_core::check::Finding;
+use ptoemu_core::dtype::DType;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::state::Memory;
 use ptoemu_core::time::vf::{self, Access, File, Inst, Reg, UB, VfProgram, mreg, vreg};
+use smallvec::SmallVec;
 
 type Done = Result<(), Stop>;
 
@@ -17,8 +19,39 @@ type Done = Result<(), Stop>;
 pub trait Issue {
     /// Launches a vector function.
     fn function(&mut self, f: &Function) -> Done;
+    /// Issues an instruction of the vector pipe that stands outside any function.
+    fn single(&mut self, s: &Single) -> Done;
     /// Takes transfers, flags and scalar accesses.
     fn instructions(&mut self) -> &mut dyn Backend;
+}
+
+/// An instruction on UB, outside any function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Single {
+    /// Instruction and element type.
+    pub step: Step,
+    /// UB addresses, in the order of its form.
+    pub p: SmallVec<[u64; 5]>,
+    /// Integer operands.
+    pub n: [i64; 2],
+}
+
+impl Single {
+    /// An instruction with its operands.
+    pub fn new(op: Op, t: DType, p: &[u64], n: [i64; 2]) -> Single {
+        Single { step: Step::new(op, t), p: SmallVec::from_slice(p), n }
+    }
+
+    /// Repeats it runs.
+    pub fn repeats(&self) -> u32 {
+        sort_repeats(self.step.op, self.n)
+    }
+}
+
+/// Repeats of a sort or merge: its own operand, or the low byte of its configuration.
+pub(crate) fn sort_repeats(op: Op, n: [i64; 2]) -> u32 {
+    let n = if op.form() == Form::Merge { n[1] & 0xFF } else { n[0] };
+    u32::try_from(n).unwrap_or(0)
 }
 
 /// Executes for values, and records.
@@ -36,14 +69,18 @@ impl Issue for Values<'_> {
         self.core.writer = rec;
         let done = f.run(self.core, &mut m.ub);
         self.core.leave_scope();
-        // Microcode reduces empty halves on purpose: their identity is what it wants.
-        let meant = |code: &str| code == "params.empty_mask";
-        for r in std::mem::take(&mut self.core.remarks).into_iter().filter(|r| !meant(r.diag.code))
-        {
-            let f = Finding::new(r.diag, rec, m.log.site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
-            let op = m.log.stream.records.get(rec as usize).map(|r| r.op);
-            m.findings.add(f, op.unwrap_or(Op::vlds.id()));
-        }
+        self.report(rec);
+        done
+    }
+
+    fn single(&mut self, s: &Single) -> Done {
+        let m = &mut *self.machine;
+        let rec = m.log.push_single(s.step.op.id(), s.step.dt, s.repeats());
+        self.core.writer = rec;
+        let mut args = Args { n: s.n, ..Args::default() };
+        args.p.iter_mut().zip(&s.p).for_each(|(to, from)| *to = *from);
+        let done = self.core.exec(&mut m.ub, &s.step, &args, &mut Outs::default());
+        self.report(rec);
         done
     }
 
@@ -52,7 +89,27 @@ impl Issue for Values<'_> {
     }
 }
 
+impl Values<'_> {
+    /// What the core remarked becomes findings of a record.
+    fn report(&mut self, rec: u32) {
+        let m = &mut *self.machine;
+        // Microcode reduces empty halves on purpose: their identity is what it wants.
+        let meant = |code: &str| code == "params.empty_mask";
+        for r in std::mem::take(&mut self.core.remarks).into_iter().filter(|r| !meant(r.diag.code))
+        {
+            let f = Finding::new(r.diag, rec, m.log.site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
+            let op = m.log.stream.records.get(rec as usize).map(|r| r.op);
+            m.findings.add(f, op.unwrap_or(Op::vlds.id()));
+        }
+    }
+}
+
 impl Issue for Recorder {
+    fn single(&mut self, s: &Single) -> Done {
+        self.log.push_single(s.step.op.id(), s.step.dt, s.repeats());
+        Ok(())
+    }
+
     fn function(&mut self, f: &Function) -> Done {
         self.log.push_function(f.program(), f.dtype);
         Ok(())
@@ -68,6 +125,8 @@ impl Issue for Recorder {
 pub enum Item {
     /// A vector function.
     Function(Function),
+    /// An instruction of the vector pipe outside any function.
+    Single(Single),
     /// An instruction of another pipe.
     Instr(Instr),
 }
@@ -77,6 +136,11 @@ pub enum Item {
 pub struct Listing(pub Vec<Item>);
 
 impl Issue for Listing {
+    fn single(&mut self, s: &Single) -> Done {
+        self.0.push(Item::Single(s.clone()));
+        Ok(())
+    }
+
     fn function(&mut self, f: &Function) -> Done {
         self.0.push(Item::Function(f.clone()));
         Ok(())
@@ -173,8 +237,10 @@ impl Regs {
                 *to = *new;
             }
         }
-        if matches!(s.step.op.form(), Form::Prime | Form::LoadU) {
-            self.align = self.outs.a;
+        match s.step.op.form() {
+            Form::Prime | Form::LoadU | Form::StreamN => self.align = self.outs.a,
+            Form::FlushN => self.align = Align::default(),
+            _ => {}
         }
         Ok(())
     }
@@ -216,7 +282,8 @@ fn inst(m: &Micro, p: &mut VfProgram) -> Option<Inst> {
     }
     match m.step.op.form() {
         Form::Prime => i.dst.push(ALIGN),
-        Form::LoadU => {
+        Form::FlushN => i.src.push(ALIGN),
+        Form::LoadU | Form::StreamN => {
             i.src.push(ALIGN);
             i.dst.push(ALIGN);
         }
