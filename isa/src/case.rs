@@ -8,7 +8,8 @@ pub use text::{to_pto, to_replay};
 use crate::hazards;
 use crate::machine::{Backend, Machine, Settings, Stop};
 use crate::tile::{
-    self, Call, Family, Layout, Limits, Loc, Mem, OperandOrder, Quirks, Scalar, Tile, TileOp, Tmp,
+    self, Call, Family, Layout, Limits, Loc, Mem, OperandOrder, Operator, Quirks, Scalar, Tile,
+    TileOp, Tmp,
 };
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::Diagnostic;
@@ -146,14 +147,32 @@ impl Case {
         }
     }
 
+    /// One packed bit for every element.
+    fn bits(&self, name: &str) -> Tile {
+        let shape = (self.shape.0, self.shape.1.div_ceil(8).next_multiple_of(32));
+        self.tile(name, DType::U8, shape, (self.valid.0, shape.1))
+    }
+
+    fn one_row(&self, name: &str, dtype: DType) -> Tile {
+        self.tile(name, dtype, (1, self.shape.1), (1, self.valid.1))
+    }
+
     fn destination(&self, dtype: DType) -> Tile {
-        let mut t = if self.op.reduces_rows() {
-            self.column("dst", dtype, self.dn, 1)
-        } else if self.op.reduces_cols() {
-            self.tile("dst", dtype, (1, self.shape.1), (1, self.valid.1))
-        } else {
-            self.full("dst", dtype)
+        let places = matches!(self.op.operator, Operator::ArgMax | Operator::ArgMin);
+        let dtype = if places { DType::U32 } else { dtype };
+        let mut t = match self.op.operator {
+            _ if self.op.reduces_rows() => self.column("dst", dtype, self.dn, 1),
+            _ if self.op.reduces_cols() => self.one_row("dst", dtype),
+            Operator::Compare => self.bits("dst"),
+            Operator::Sort => {
+                let line = self.shape.1.next_multiple_of(32) * 8 / dtype.size() as u32;
+                self.tile("dst", dtype, (self.shape.0, line), (self.valid.0, line))
+            }
+            _ => self.full("dst", dtype),
         };
+        if self.op.name.starts_with("tfillpad") {
+            (t.valid_rows, t.valid_cols, t.pad) = (t.rows, t.cols, 1);
+        }
         if let Some(c) = self.dst_cols {
             t.cols = c;
         }
@@ -173,11 +192,15 @@ impl Case {
             let exp = self.column(name, t, self.mode != 2, valid);
             return if self.swap { vec![exp, full] } else { vec![full, exp] };
         }
-        match self.op.sig.srcs {
-            0 => vec![],
-            1 => vec![self.full("src", t)],
-            n => (0..n).map(|i| self.full(&format!("src{i}"), t)).collect(),
-        }
+        let row_expands = self.op.name.starts_with("tcolexpand");
+        let names = self.op.sources().iter().enumerate();
+        let tiles = names.map(|(i, name)| match (*name, i) {
+            ("mask", _) => self.bits(name),
+            ("idx", _) => self.full(name, DType::U32),
+            ("src", _) | (_, 1) if row_expands => self.one_row(name, t),
+            _ => self.full(name, t),
+        });
+        tiles.collect()
     }
 
     fn scratch(&self) -> Option<Tile> {

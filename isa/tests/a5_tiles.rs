@@ -69,15 +69,54 @@ fn elementwise() {
     let ops = [
         "tadd", "tsub", "tmul", "tdiv", "tmax", "tmin", "tadds", "tsubs", "tmuls", "tdivs",
         "tmaxs", "tmins", "tneg", "trecip", "texp", "tlog", "tsqrt", "trsqrt", "tabs", "trelu",
-        "tnot", "texpands", "tmov",
+        "tnot", "texpands", "tmov", "tand", "tor", "txor", "tshl", "tshr", "tprelu", "tands",
+        "tors", "txors", "tshls", "tshrs", "tlrelu", "trem", "tfmod", "trems", "tfmods",
     ];
-    property(200, &ops, Shaper::elementwise, 4);
+    property(300, &ops, Shaper::elementwise, 4);
+}
+
+#[test]
+fn selection_and_comparison() {
+    property(60, &["tsel", "tsels"], Shaper::select, 5);
+    property(60, &["tcmp", "tcmps"], Shaper::compare, 4);
+}
+
+#[test]
+fn parts() {
+    property(60, &["tpartadd", "tpartmul", "tpartmax", "tpartmin"], Shaper::part, 4);
+    property(60, &["tfillpad", "tfillpad_expand"], Shaper::fill_pad, 3);
+}
+
+#[test]
+fn column_expansions() {
+    property(40, &["tcolexpand"], Shaper::col_expand, 3);
+    let ops = [
+        "tcolexpandadd",
+        "tcolexpandsub",
+        "tcolexpandmul",
+        "tcolexpanddiv",
+        "tcolexpandmax",
+        "tcolexpandmin",
+        "tcolexpandexpdif",
+    ];
+    property(80, &ops, Shaper::col_expand_bin, 4);
+}
+
+#[test]
+fn places_of_extremes() {
+    let ops = ["trowargmax", "trowargmin", "tcolargmax", "tcolargmin"];
+    property(120, &ops, Shaper::arg, 6);
+}
+
+#[test]
+fn sorting() {
+    property(30, &["tsort32"], Shaper::sort, 8);
 }
 
 #[test]
 fn conversions() {
     use DType::*;
-    const TYPES: [DType; 9] = [F32, F16, BF16, I32, I16, I8, U8, U16, U32];
+    const TYPES: [DType; 10] = [F32, F16, BF16, I32, I16, I8, U8, U16, U32, I64];
     let rounds = [None].into_iter().chain(Round::ALL.into_iter().map(Some)).collect::<Vec<_>>();
     let build = |s: &Shaper, op| {
         let mut call = s.elementwise(op);
@@ -95,7 +134,7 @@ fn conversions() {
         call.attrs.sat = [None, Some(Sat::On), Some(Sat::Off)][s.d.sat];
         call
     };
-    property(150, &["tcvt"], build, 9);
+    property(200, &["tcvt"], build, 17);
 }
 
 fn bytes_of(call: &Call, fill: &dyn Fn(usize, usize) -> u8) -> Vec<Vec<u8>> {

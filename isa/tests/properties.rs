@@ -111,12 +111,21 @@ fn column_reductions() {
 
 #[test]
 fn tile_tile() {
-    property(300, &["tadd", "tsub", "tmul", "tdiv", "tmax", "tmin"], Shaper::elementwise, 3);
+    let ops = ["tadd", "tsub", "tmul", "tdiv", "tmax", "tmin", "tand", "tor"];
+    property(300, &ops, Shaper::elementwise, 3);
+}
+
+#[test]
+fn selection() {
+    property(100, &["tsel", "tsels"], Shaper::select, 5);
 }
 
 #[test]
 fn tile_scalar() {
-    let ops = ["tadds", "tsubs", "tmuls", "tdivs", "tmaxs", "tmins", "tneg", "trecip"];
+    let ops = [
+        "tadds", "tsubs", "tmuls", "tdivs", "tmaxs", "tmins", "tneg", "trecip", "tlrelu", "tshls",
+        "tshrs",
+    ];
     property(400, &ops, Shaper::elementwise, 2);
 }
 

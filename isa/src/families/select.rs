@@ -6,10 +6,11 @@ use crate::machine::{Machine, Plan, active, gather_repeat, lane_addr, named, und
 use ptoemu_core::check::uninit::Sink;
 use ptoemu_core::mask::Mask;
 
-/// CMPMASK = 16 bytes of UB.
+/// CMPMASK = 16 bytes of UB. Every mode uses the first two; where the others were never written,
+/// what they select is undefined.
 pub fn set_cmpmask(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let (src, _) = p.or_empty(1);
-    m.require_defined(i, rec, "src0", (src, src + 16), Sink::Register);
+    m.require_defined(i, rec, "src0", (src, src + 2), Sink::Register);
     let Some(bytes) = m.ub.bytes.get(src, 16) else { return 0 };
     for (w, half) in m.regs.cmpmask.iter_mut().zip(bytes.chunks_exact(8)) {
         *w = half.iter().rev().fold(0, |acc, b| acc << 8 | u64::from(*b));
@@ -60,6 +61,9 @@ pub fn vsel(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
         let mut bad_b = Mask::NONE;
         if scalar {
             super::splat(&mut b.0, size, m.regs.cmpmask[0]);
+            if m.regs.cmpmask_defined.trailing_ones() < size as u32 {
+                bad_b = act.mask();
+            }
         } else {
             gather_repeat(&m.ub, p.or_empty(2), r, &act, &mut b.0);
             bad_b = undefined_lanes(&m.ub.shadow, (p.or_empty(2).0, &p.or_empty(2).1), r, &act);

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Dist;
 use ptoemu_isa::case::to_pto;
-use ptoemu_isa::tile::{Call, Family, Layout, Limits, OperandOrder, Scalar, Tile, TileOp, check};
+use ptoemu_isa::tile::{
+    Call, Family, Layout, Limits, OperandOrder, Operator, Scalar, Tile, TileOp, check,
+};
 
 /// Draws a call needs; every field is reduced to what fits.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +176,8 @@ impl Shaper {
 
     pub fn elementwise(&self, op: &'static TileOp) -> Call {
         let row_major = op.sig.srcs == 2
-            || matches!(op.name, "texp" | "tlog" | "tsqrt" | "trsqrt" | "tabs" | "trelu" | "tnot");
+            || matches!(op.name, "texp" | "tlog" | "tsqrt" | "trsqrt" | "tabs" | "trelu" | "tnot")
+            || matches!(op.operator, Operator::Rem | Operator::Mod);
         let turn = |t: Tile| if self.d.column && !row_major { turned(t) } else { t };
         let same = op.name == "tmov" || self.d.in_place;
         let src = (0..op.sig.srcs as usize).map(|i| {
@@ -212,9 +215,24 @@ pub fn contents(call: &Call, d: Draw) -> Vec<Vec<u8>> {
         .map(|(t, k)| {
             let mut bytes = vec![0; t.bytes() as usize];
             dist(d, t.dtype).fill(t.dtype, d.seed, k, &mut bytes).unwrap();
+            if k == 2 && shifts(call) {
+                counts(t.dtype, &mut bytes);
+            }
             bytes
         })
         .collect()
+}
+
+fn shifts(call: &Call) -> bool {
+    matches!(call.op.operator, Operator::Shl | Operator::Shr)
+}
+
+/// Shift counts below the width: larger ones are reported.
+fn counts(t: DType, bytes: &mut [u8]) {
+    for element in bytes.chunks_exact_mut(t.size()) {
+        element[0] %= 8 * t.size() as u8;
+        element[1..].fill(0);
+    }
 }
 
 /// Places the tiles; in place where drawn and legal.
@@ -250,10 +268,13 @@ pub fn settle(call: &mut Call, d: Draw, contents: &mut [Vec<u8>]) {
 
 pub fn holds(mut call: Call, d: Draw) -> Result<(), TestCaseError> {
     if call.op.sig.scalar {
-        let t = call.dst.dtype;
+        let t = call.dtype();
         let dist = dist(d, t);
         let mut one = vec![0; t.size()];
         dist.fill(t, d.seed, 9, &mut one).unwrap();
+        if shifts(&call) {
+            counts(t, &mut one);
+        }
         let bits = one.iter().rev().fold(0, |a, b| a << 8 | u64::from(*b));
         call.scalar = Some(Scalar { dtype: t, bits });
     }

@@ -3,6 +3,7 @@
 
 pub mod draw;
 pub mod order;
+pub mod shapes;
 
 use ptoemu_core::check::{Finding, Findings};
 use ptoemu_core::diag::Level;

@@ -48,8 +48,9 @@ fn unequal(c: &mut Code, call: &Call, op: Operator, whole: &Tile, part: &Tile) {
             c.store(Dist::Norm, big, at(dst), all);
         });
         let far = both * VL as u64;
-        c.repeat(cols.div_ceil(e as u64) - both, |c| {
-            let m = c.below(size, left(cols - both * e as u64));
+        let rest = cols.saturating_sub(both * e as u64);
+        c.repeat(rest.div_ceil(e as u64), |c| {
+            let m = c.below(size, left(rest));
             let x = c.load(Dist::Norm, at(whole).plus(far));
             c.store(Dist::Norm, x, at(dst).plus(far), m);
         });
