@@ -216,13 +216,18 @@ fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
         print(&format!("\n  {}\n", op.form()));
         print(&format!("scratch tile  {}", report.tmp));
         print(&format!("scalar        {}", if report.scalar { "yes" } else { "no" }));
-        print(&format!("A2/A3 types   {}", report.types_a2a3.join(" ")));
-        print(&format!("950 types     {}", report.types_a5.join(" ")));
-        print(&format!(
-            "\n`ptoemu op {} {} 64x64 --list` shows its microcode",
-            op.name,
-            report.types_a2a3.first().unwrap_or(&"f32")
-        ));
+        let list = |types: &[&str]| match types {
+            [] => "not emulated".to_string(),
+            types => types.join(" "),
+        };
+        print(&format!("A2/A3 types   {}", list(&report.types_a2a3)));
+        print(&format!("950 types     {}", list(&report.types_a5)));
+        let (t, target) = match report.types_a2a3.first() {
+            Some(t) => (*t, ""),
+            None => (*report.types_a5.first().unwrap_or(&"f32"), " -v 950pr"),
+        };
+        let name = op.name;
+        print(&format!("\n`ptoemu op {name} {t} 64x64{target} --list` shows its microcode"));
     }
     Ok(0)
 }
