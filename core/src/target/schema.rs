@@ -174,7 +174,7 @@ pub fn cost_fields(family: Family) -> impl Iterator<Item = &'static Field> + Clo
 pub fn find(family: Family, path: &str) -> Option<&'static Field> {
     let last = path.rsplit('.').next()?;
     let fixed = fields(family).find(|f| f.path == path);
-    fixed.or_else(|| cost_fields(family).iter().find(|f| f.path == last))
+    fixed.or_else(|| cost_fields(family).find(|f| f.path == last))
 }
 
 /// Is `key` an element type or a class of them?
