@@ -331,7 +331,7 @@ fn fill(m: &mut Machine, call: &Call, seed: u64) {
 }
 
 fn compare(call: &Call, before: &[u8], got: &[u8], want: &[u8]) -> Option<Mismatch> {
-    let t = &call.dst;
+    let t = &call.result();
     let n = t.dtype.size();
     let element = |mem: &[u8], at: u64| {
         let mut b = [0u8; 8];
@@ -357,7 +357,7 @@ fn compare(call: &Call, before: &[u8], got: &[u8], want: &[u8]) -> Option<Mismat
 }
 
 fn stray(call: &Call, limits: &Limits, before: &[u8], after: &[u8]) -> Option<(u64, u64)> {
-    let t = &call.dst;
+    let t = &call.result();
     let n = t.dtype.size() as u64;
     let mut allowed = vec![false; before.len()];
     let mut allow = |start: u64, end: u64| {

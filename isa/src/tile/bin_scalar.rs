@@ -17,6 +17,14 @@ type Done = Result<(), Stop>;
 /// Legality beyond the common rules.
 pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     c.elementwise(call, false)?;
+    let width = 8 * call.dst.size();
+    if call.op.operator.shifts() && call.scalar_bits() >= width {
+        return refuse(
+            "legality.shift",
+            format!("{} shifts {width}-bit elements by {}", call.op.name, call.scalar_bits()),
+            format!("use a count of 0 to {}", width - 1),
+        );
+    }
     let under = reversed(call);
     if !matches!(call.op.operator, Operator::Div | Operator::Recip) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! One use of a tile operation, everything resolved to numbers.
 
-use super::op::{TileOp, Types};
+use super::op::{Operator, TileOp, Types};
 use super::quirks::Quirks;
 use super::{Family, Layout, Tile};
 use crate::a5::Cmp;
@@ -141,6 +141,27 @@ impl Call {
             Types::Src => self.source(0).dtype,
             Types::All | Types::Dst => self.dst.dtype,
         }
+    }
+
+    /// The destination, its valid region being what the operation defines: packed bits, records and
+    /// padding fill more or less than the valid columns.
+    pub fn result(&self) -> Tile {
+        let mut t = self.dst.clone();
+        let src = self.source(0);
+        let cols = match self.op.operator {
+            Operator::Compare => {
+                t.valid_rows = src.valid_rows;
+                super::compare::written(src) / t.size()
+            }
+            Operator::Sort => {
+                t.valid_rows = src.valid_rows;
+                u64::from(src.valid_cols).next_multiple_of(32) * 8 / t.size()
+            }
+            _ if self.op.name.starts_with("tfillpad") => t.cols.into(),
+            _ => return t,
+        };
+        t.valid_cols = u32::try_from(cols).unwrap_or(t.cols).min(t.cols);
+        t
     }
 
     /// Every tile with its role, destination first.

@@ -1,5 +1,6 @@
 //! TCMP, TCMPS: one packed bit an element.
 
+use super::Tile;
 use super::call::Call;
 use super::check::{Checker, Verdict, refuse};
 use super::meaning::{Mem, int_of, to_f64};
@@ -30,13 +31,18 @@ pub(super) fn unit(t: DType) -> (u64, u64) {
     if t.size() == 1 { (256, 32) } else { (128, 16) }
 }
 
+/// Bytes written for a row.
+pub(super) fn written(src: &Tile) -> u64 {
+    let (columns, bytes) = unit(src.dtype);
+    u64::from(src.valid_cols).div_ceil(columns) * bytes
+}
+
 /// Bit c of row r = src0\[r, c\] ? src1\[r, c\]. Whole stores are written: bits behind the last column
 /// are 0 `[D: PTO TCmp]`.
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     let src = call.source(0);
     let (rows, cols) = src.valid();
-    let (columns, bytes) = unit(src.dtype);
-    let n = (cols.div_ceil(columns) * bytes) as usize;
+    let n = written(src) as usize;
     for r in 0..rows {
         let mut bits = vec![0u8; n];
         for c in 0..cols {

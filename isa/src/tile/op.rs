@@ -240,6 +240,11 @@ impl Operator {
         }
     }
 
+    /// Is the second operand a number of bits?
+    pub fn shifts(self) -> bool {
+        matches!(self, Operator::Shl | Operator::Shr)
+    }
+
     /// Does the order of operands not matter?
     pub(super) fn commutes(self) -> bool {
         matches!(self, Operator::Add | Operator::Mul | Operator::Max | Operator::Min)

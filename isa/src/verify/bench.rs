@@ -222,6 +222,14 @@ fn fill(m: &mut Machine, call: &Call, contents: &Spec, pool: &mut Pool) {
     for (k, t) in (0u64..).zip(std::iter::once(&call.dst).chain(&call.src)) {
         let Some(bytes) = m.ub.bytes.get_mut(t.addr, t.bytes() as usize) else { continue };
         pool.fill(contents, t.dtype, k, bytes);
+        if k == 2 && call.op.operator.shifts() {
+            // Counts beyond the width are findings of their own.
+            for element in bytes.chunks_exact_mut(t.dtype.size()) {
+                let count = element[0] % (8 * t.dtype.size() as u8);
+                element.fill(0);
+                element[0] = count;
+            }
+        }
         if k > 0 {
             m.ub.shadow.set(t.addr, t.end(), true, WRITER_NONE);
         }
@@ -247,7 +255,7 @@ pub(super) fn valid_runs(t: &Tile) -> impl Iterator<Item = (u64, u64)> + use<> {
 /// Bytes that microcode may write, in address order.
 fn allowed(call: &Call, out: &mut Vec<(u64, u64)>) {
     out.clear();
-    out.extend(valid_runs(&call.dst));
+    out.extend(valid_runs(&call.result()));
     out.extend(call.tmp.iter().map(|t| (t.addr, t.end())));
     if call.uses_scratch() {
         out.push((tile::SCRATCH, tile::SCRATCH + tile::SCRATCH_BYTES));
@@ -283,7 +291,7 @@ fn stray(call: &Call, m: &Machine, allowed: &[(u64, u64)]) -> Option<Fault> {
 }
 
 fn undefined(call: &Call, m: &Machine) -> Option<Fault> {
-    let at = valid_runs(&call.dst).find_map(|(a, b)| m.ub.shadow.first_undefined(a, b))?;
+    let at = valid_runs(&call.result()).find_map(|(a, b)| m.ub.shadow.first_undefined(a, b))?;
     let written = m.ub.shadow.writer(at) != WRITER_NONE;
     let message = match written {
         true => format!("the result at UB {at:#x} is computed from bytes nobody wrote"),
@@ -298,7 +306,7 @@ fn element(mem: &[u8], at: u64, n: usize) -> u64 {
 }
 
 fn values(call: &Call, before: &[u8], got: &[u8], want: &[u8]) -> Option<Fault> {
-    let t = &call.dst;
+    let t = &call.result();
     let n = t.dtype.size();
     let same =
         |(a, b): (u64, u64)| got.get(a as usize..b as usize) == want.get(a as usize..b as usize);

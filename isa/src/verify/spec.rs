@@ -226,7 +226,11 @@ impl Spec {
         if u.op.sig.scalar {
             let mut bits = [0u8; 8];
             self.dist(u.from).fill(u.from, self.seed.into(), 9, &mut bits[..u.from.size()]);
-            call.scalar = Some(Scalar { dtype: u.from, bits: u64::from_le_bytes(bits) });
+            let mut bits = u64::from_le_bytes(bits);
+            if u.op.operator.shifts() {
+                bits %= 8 * u.from.size() as u64;
+            }
+            call.scalar = Some(Scalar { dtype: u.from, bits });
         }
         call.attrs.reversed = self.variant && u.op.sig.scalar;
         call.attrs.binary = self.variant && call.tmp.is_some();

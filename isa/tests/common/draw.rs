@@ -215,16 +215,12 @@ pub fn contents(call: &Call, d: Draw) -> Vec<Vec<u8>> {
         .map(|(t, k)| {
             let mut bytes = vec![0; t.bytes() as usize];
             dist(d, t.dtype).fill(t.dtype, d.seed, k, &mut bytes).unwrap();
-            if k == 2 && shifts(call) {
+            if k == 2 && call.op.operator.shifts() {
                 counts(t.dtype, &mut bytes);
             }
             bytes
         })
         .collect()
-}
-
-fn shifts(call: &Call) -> bool {
-    matches!(call.op.operator, Operator::Shl | Operator::Shr)
 }
 
 /// Shift counts below the width: larger ones are reported.
@@ -272,7 +268,7 @@ pub fn holds(mut call: Call, d: Draw) -> Result<(), TestCaseError> {
         let dist = dist(d, t);
         let mut one = vec![0; t.size()];
         dist.fill(t, d.seed, 9, &mut one).unwrap();
-        if shifts(&call) {
+        if call.op.operator.shifts() {
             counts(t, &mut one);
         }
         let bits = one.iter().rev().fold(0, |a, b| a << 8 | u64::from(*b));

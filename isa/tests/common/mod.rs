@@ -122,7 +122,7 @@ pub fn judge(call: &Call, run: &Run) -> Result<(), String> {
     if let Some(f) = run.hazards.first() {
         return Err(format!("racecheck: {:?}", f.diag));
     }
-    let dst = &call.dst;
+    let dst = &call.result();
     for r in 0..u64::from(dst.valid_rows) {
         for c in 0..u64::from(dst.valid_cols) {
             let at = dst.at(r, c) as usize;
@@ -143,7 +143,7 @@ pub fn stray(call: &Call, run: &Run) -> Option<usize> {
     if let Some(t) = &call.tmp {
         free[range(t)].fill(true);
     }
-    let dst = &call.dst;
+    let dst = &call.result();
     let size = dst.dtype.size();
     let mut taken = |t: &Tile| free[range(t)].fill(false);
     taken(dst);
