@@ -22,7 +22,7 @@ pub(super) fn form() -> Value {
     let mut fields = Map::new();
     for family in families {
         names.extend(catalogue(family).0.iter().flat_map(|e| [e.mnemonic, e.cost_class]));
-        fields.extend(schema::cost_fields(family).iter().map(|f| (f.path.into(), figure(f))));
+        fields.extend(schema::cost_fields(family).map(|f| (f.path.into(), figure(f))));
     }
     let typed = object(fields.clone(), "figures of one element type, or of a class of them");
     let keys = DType::ALL.iter().map(|d| d.name()).chain(schema::CLASSES);
