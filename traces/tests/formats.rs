@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Kernel, kernels, written};
+use common::{Kernel, both_families, written};
 use ptoemu_core::stream::{Kind, Pipe};
+use ptoemu_core::target::Family;
 use ptoemu_core::time::Cause;
 use ptoemu_traces::camodel::{self, Dump};
 use ptoemu_traces::{Trace, What, critical_path, csvs, insight, kanata, text};
@@ -75,7 +76,7 @@ fn number(e: &Value, key: &str) -> u64 {
 
 #[test]
 fn json_of_all_cores() {
-    for k in kernels() {
+    for k in both_families() {
         let t = k.trace();
         let text = written(|w| insight::write_all(&[k.trace()], w));
         let (events, spans) = read_json(&text, 2);
@@ -111,12 +112,12 @@ fn flows(k: &Kernel, events: &[Value]) {
 
 #[test]
 fn json_of_one_core() {
-    for k in kernels() {
+    for k in both_families() {
         let text = written(|w| insight::write_core(&k.trace(), w));
         let (events, spans) = read_json(&text, 1);
         no_overlap(&spans);
         let shown = events.iter().filter(|e| matches!(e["ph"].as_str(), Some("X" | "B"))).count();
-        assert_eq!(shown, k.stream.records.len());
+        assert_eq!(shown, k.stream.records.len() + k.inside());
         let named: HashSet<String> = events
             .iter()
             .filter(|e| e["name"] == "thread_name")
@@ -141,7 +142,7 @@ fn rows(text: &str) -> (Vec<String>, Vec<HashMap<String, String>>) {
 
 #[test]
 fn tables_add_up_to_the_timeline() {
-    for k in kernels() {
+    for k in both_families() {
         let t = k.trace();
         let (head, list) = rows(&written(|w| csvs::instructions(&t, w)));
         assert_eq!(head.join(","), "instr,addr,pipe,call_count,cycles,running_time(us),detail");
@@ -155,13 +156,14 @@ fn tables_add_up_to_the_timeline() {
             assert_eq!(sum, t.timeline.pipe(pipe).busy, "{} {lane}", k.name);
         }
         let calls: u64 = list.iter().map(|r| get(r, "call_count")).sum();
-        assert_eq!(calls, k.stream.records.len() as u64);
+        assert_eq!(calls as usize, k.stream.records.len() + k.inside());
         let cycles: Vec<u64> = list.iter().map(|r| get(r, "cycles")).collect();
         assert!(cycles.is_sorted_by(|a, b| a >= b), "most cycles first");
         let (head, lines) = rows(&written(|w| csvs::lines(&t, w)));
         assert_eq!(head.join(","), "code,call_count,cycles,running_time(us)");
         let by_line: u64 = lines.iter().map(|r| get(r, "cycles")).sum();
-        assert_eq!(by_line, cycles.iter().sum::<u64>());
+        let whole = list.iter().filter(|r| !r["pipe"].starts_with("RVEC"));
+        assert_eq!(by_line, whole.map(|r| get(r, "cycles")).sum::<u64>());
         let (_, use_) = rows(&written(|w| csvs::utilization(&[k.trace()], w)));
         assert_eq!(get(&use_[0], "aiv_total_cycles"), t.timeline.cycles);
         let (_, units) = rows(&written(|w| csvs::pipeline_summary(&[k.trace()], w)));
@@ -171,8 +173,8 @@ fn tables_add_up_to_the_timeline() {
     }
 }
 
-/// One line of a dump: tick, address, pipe, name.
-fn dump_line(line: &str) -> (u64, String, String, String) {
+/// One line of a dump: tick, what pairs it (its address, or the id if it has one), pipe, name.
+fn dump_line(line: &str, ids: bool) -> (u64, String, String, String) {
     let rest = line.strip_prefix("[info] [").expect(line);
     let (tick, rest) = rest.split_once("] (PC: ").expect(line);
     assert!(tick.len() >= 8);
@@ -181,23 +183,37 @@ fn dump_line(line: &str) -> (u64, String, String, String) {
     assert_eq!(pipe.len(), 8, "{line}");
     let (binary, rest) = rest.split_once(") ").expect(line);
     assert_eq!(binary.len(), 8);
-    let (name, detail) = rest.split_once("  ").expect("two spaces before the operands");
+    let (key, rest) = match rest.strip_prefix("(ID: ").and_then(|r| r.split_once(") ")) {
+        Some((id, rest)) => {
+            assert!(ids && id.len() >= 6, "{line}");
+            (id, rest)
+        }
+        None => {
+            assert!(!ids, "{line}");
+            (pc, rest)
+        }
+    };
+    let space = if pipe.trim_end() == "PUSHQ" { " " } else { "  " };
+    let (name, detail) = rest.split_once(space).expect("spaces before the operands");
     assert!(!name.contains(' ') && !detail.contains(['{', '}', '"']), "{line}");
     let pipe = pipe.trim_end().to_string();
-    assert!(["SCALAR", "FLOWCTRL", "VEC", "MTE2", "MTE3", "ALL"].contains(&pipe.as_str()));
-    (tick.parse().expect("tick"), pc.to_string(), pipe, name.to_string())
+    let inside = ["PUSHQ", "RVECLD", "RVECEX", "RVECST", "RVECSU"].contains(&pipe.as_str());
+    let outside = ["SCALAR", "FLOWCTRL", "VEC", "MTE2", "MTE3", "ALL"].contains(&pipe.as_str());
+    assert!(outside || (ids && inside), "{line}");
+    (tick.parse().expect("tick"), key.to_string(), pipe, name.to_string())
 }
 
 #[test]
-fn dumps_pair_by_address() {
-    for k in kernels() {
+fn dumps_pair_by_address_or_id() {
+    for k in both_families() {
         let t = k.trace();
         let of = |dump| -> Vec<(u64, String, String, String)> {
-            written(|w| camodel::write(&t, dump, w)).lines().map(dump_line).collect()
+            let text = written(|w| camodel::write(&t, dump, w));
+            text.lines().map(|l| dump_line(l, k.target.family == Family::A5)).collect()
         };
         let (popped, ended) = (of(Dump::Popped), of(Dump::Ended));
         let halves: usize = k.stream.records.iter().filter(|r| r.kind == Kind::MaskWrite).count();
-        assert_eq!(popped.len(), k.stream.records.len() + halves + 2);
+        assert_eq!(popped.len(), k.stream.records.len() + k.inside() + halves + 2);
         assert!(popped.is_sorted_by_key(|l| l.0) && ended.is_sorted_by_key(|l| l.0));
         let mut ends: HashMap<String, Vec<_>> = HashMap::new();
         for l in ended.into_iter().rev() {
@@ -210,9 +226,12 @@ fn dumps_pair_by_address() {
         assert!(ends.values().all(Vec::is_empty));
         let log = written(|w| camodel::summary(&t, w));
         assert!(log.starts_with(&format!("kernal total ticks : {}\n", t.timeline.cycles)));
-        let vec =
-            format!("vec_veccore0_su_busy_cycle            | {}\n", t.timeline.pipe(Pipe::V).busy);
-        assert!(log.contains(&vec), "{log}");
+        let name = match k.target.family {
+            Family::A2A3 => "vec_veccore0_su_busy_cycle            ",
+            Family::A5 => "rvec_veccore0_busy_cycle              ",
+        };
+        let row = format!("{name}| {}\n", t.timeline.pipe(Pipe::V).busy);
+        assert!(log.contains(&row), "{log}");
     }
 }
 
@@ -269,10 +288,10 @@ pub fn read_kanata(text: &str) -> usize {
 
 #[test]
 fn kanata_is_read_back() {
-    for k in kernels() {
+    for k in both_families() {
         let t = k.trace();
         let text = written(|w| kanata::write(&t, kanata::Options::default(), w));
-        assert_eq!(read_kanata(&text), k.stream.records.len());
+        assert_eq!(read_kanata(&text), k.stream.records.len() + k.inside());
         let options = kanata::Options { per_repeat: true };
         let repeats: usize = k
             .stream
@@ -282,7 +301,7 @@ fn kanata_is_read_back() {
             .map(|r| r.repeats as usize)
             .sum();
         let text = written(|w| kanata::write(&t, options, w));
-        assert_eq!(read_kanata(&text), k.stream.records.len() + repeats);
+        assert_eq!(read_kanata(&text), k.stream.records.len() + k.inside() + repeats);
         let last: u64 = text
             .lines()
             .filter_map(|l| l.strip_prefix("C\t"))
@@ -294,7 +313,7 @@ fn kanata_is_read_back() {
 
 #[test]
 fn the_path_covers_the_run() {
-    for k in kernels() {
+    for k in both_families() {
         let t = k.trace();
         let path = critical_path(&t);
         assert_eq!(path.first().map(|s| s.from), Some(0));
@@ -318,7 +337,7 @@ fn pipe_row(report: &str, pipe: &str) -> Vec<u64> {
 
 #[test]
 fn the_report_accounts_for_every_cycle() {
-    for k in kernels() {
+    for k in both_families() {
         let t = k.trace();
         let report = written(|w| text::write(&t, w));
         for pipe in [Pipe::S, Pipe::V, Pipe::Mte2, Pipe::Mte3] {
@@ -332,7 +351,7 @@ fn the_report_accounts_for_every_cycle() {
 
 #[test]
 fn slices_of_work_are_the_busy_cycles() {
-    for k in kernels() {
+    for k in both_families() {
         let t: Trace = k.trace();
         for pipe in [Pipe::S, Pipe::V, Pipe::Mte2, Pipe::Mte3] {
             let work = t.events().filter(|e| {

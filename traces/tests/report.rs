@@ -31,6 +31,39 @@ fn one_operation() {
     }
 }
 
+#[test]
+fn an_instruction_inside_vector_functions() {
+    let k = common::both_families().swap_remove(3);
+    let count = |op: &str| {
+        let t = k.trace().filtered(Filter { op: Some(op.into()), window: None });
+        let log = written(|w| kanata::write(&t, kanata::Options::default(), w));
+        let rows = log.lines().filter(|l| l.starts_with("I\t")).count();
+        (t.selection.len(), rows, log)
+    };
+    let (launches, rows, log) = count("vexp");
+    assert_eq!((launches, rows), (1, 1 + 128), "softmax of 64x128 f32");
+    assert!(!log.contains("RV_VLDI"));
+    // The operation by its name: all that runs inside.
+    let (launches, rows, log) = count("texp");
+    assert!(launches >= 1 && rows > 4 * 128 && log.contains("RV_VLDI"));
+}
+
+#[test]
+fn windows_cut_vector_functions() {
+    let k = common::both_families().swap_remove(3);
+    let inside = |window| {
+        let t = k.trace().filtered(Filter { window, op: None });
+        let all = t.launches().filter_map(|e| t.micros(&e)).flatten();
+        all.map(|r| (r.head, r.done)).collect::<Vec<_>>()
+    };
+    let all = inside(None);
+    for window in [0..1600u64, 1700..1710, 2000..2600, 3000..3001, 5000..9000] {
+        let alive = |r: &&(u64, u64)| r.0 < window.end && r.1 >= window.start;
+        let want: Vec<_> = all.iter().filter(alive).copied().collect();
+        assert_eq!(inside(Some(window)), want);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

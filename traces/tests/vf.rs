@@ -4,27 +4,29 @@
 mod vf_support;
 
 use proptest::prelude::*;
+use ptoemu_core::access::{Role, Space, Walk};
 use ptoemu_core::dtype::DType;
-use ptoemu_core::stream::{Kind, LanesId, NONE, OpId, Pipe, Record, ShapeId, SiteId, Stream};
+use ptoemu_core::stream::{
+    Kind, LanesId, NONE, OpId, Pipe, Record, Shape, ShapeId, SiteId, Stream,
+};
 use ptoemu_core::target::Target;
 use ptoemu_core::time::vf::{Node, Options, VfProgram, VfRecord, time};
+use ptoemu_traces::Trace;
 use ptoemu_traces::vf::{Functions, ports};
 use std::sync::LazyLock;
-use vf_support::random::{build, tree};
+use vf_support::random::{Tree, build, tree};
 use vf_support::{Build, body, target};
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| target("950pr"));
 
-/// A stream that launches one function.
-fn launch(p: VfProgram) -> Stream {
-    let mut s = Stream::default();
-    let link = s.functions.intern(p);
-    s.push(Record {
+/// A record without operands.
+fn record(kind: Kind, pipe: Pipe, link: u32, flag: [u8; 3]) -> Record {
+    Record {
         base: [0; 3],
         op: OpId(0),
         dtype: DType::F32,
-        pipe: Pipe::V,
-        kind: Kind::Function,
+        pipe,
+        kind,
         marks: Default::default(),
         repeats: 1,
         shape: ShapeId(0),
@@ -32,9 +34,91 @@ fn launch(p: VfProgram) -> Stream {
         site: SiteId(0),
         group: NONE,
         link,
-        flag: [0; 3],
-    });
+        flag,
+    }
+}
+
+/// A stream that launches one function.
+fn launch(p: VfProgram) -> Stream {
+    let mut s = Stream::default();
+    let link = s.functions.intern(p);
+    s.push(record(Kind::Function, Pipe::V, link, [0; 3]));
     s
+}
+
+const PIPES: [Pipe; 4] = [Pipe::S, Pipe::V, Pipe::Mte2, Pipe::Mte3];
+
+/// A stream of functions, transfers, scalar accesses, flags and barriers.
+fn program(functions: &[Vec<Tree>], steps: &[(u8, u8, u8, u32)]) -> Stream {
+    let mut s = Stream::default();
+    let links: Vec<u32> = functions
+        .iter()
+        .filter_map(|t| {
+            let mut b = Build::f32();
+            let body = build(&mut b, t);
+            let p = b.done(body);
+            p.dynamic().is_some_and(|n| n < 20_000).then(|| s.functions.intern(p))
+        })
+        .collect();
+    for &(kind, a, b, n) in steps {
+        let (a, b) = (usize::from(a) % 4, usize::from(b) % 4);
+        match kind {
+            0..3 if !links.is_empty() => {
+                let link = links.get(n as usize % links.len().max(1)).copied().unwrap_or(0);
+                s.push(record(Kind::Function, Pipe::V, link, [0; 3]));
+            }
+            3..5 => {
+                let unit = 32 * (n % 64 + 1);
+                let (role, space) = (Role::Write, Space::Ub);
+                let walk = Walk { space, role, elem: 0, blocks: 1, unit, blk: 0, rep: 0 };
+                let shape = ShapeId(s.shapes.intern(Shape([Some(walk), None, None])));
+                let pipe = if a < 2 { Pipe::Mte2 } else { Pipe::Mte3 };
+                let r = record(Kind::Dma, pipe, 0, [0; 3]);
+                s.push(Record { shape, repeats: n % 9 + 1, ..r });
+            }
+            5 => {
+                let kind = if a < 2 { Kind::ScalarLoad } else { Kind::ScalarStore };
+                s.push(record(kind, Pipe::S, 0, [0; 3]));
+            }
+            6 => {
+                let pipe = if b == 0 { Pipe::All } else { PIPES[a] };
+                s.push(record(Kind::Barrier, pipe, 0, [0; 3]));
+            }
+            _ if a != b => {
+                let flag = [PIPES[a] as u8, PIPES[b] as u8, 0];
+                let set = s.push(record(Kind::SetFlag, PIPES[a], 0, flag));
+                s.push(record(Kind::WaitFlag, PIPES[b], set, flag));
+            }
+            _ => {}
+        }
+    }
+    s
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn every_pipe_accounts_for_every_cycle(
+        functions in prop::collection::vec(tree(), 1..3),
+        steps in prop::collection::vec((0u8..9, any::<u8>(), any::<u8>(), any::<u32>()), 0..40),
+    ) {
+        let s = program(&functions, &steps);
+        let line = ptoemu_core::time::time(&s, &TARGET);
+        for pipe in PIPES {
+            prop_assert_eq!(line.pipe(pipe).total(), line.cycles, "{:?}", pipe);
+        }
+        // What runs inside functions runs while V is busy with them, one after the other.
+        let t = Trace::new(&s, &line, &TARGET, &[]);
+        let mut until = 0;
+        for e in t.launches() {
+            prop_assert!(until <= e.start);
+            for r in t.micros(&e).into_iter().flatten().take(2000) {
+                prop_assert!(e.start <= r.head && r.done <= e.end);
+            }
+            until = e.end;
+        }
+    }
 }
 
 /// Stages alone: what a period was held back by before it was one may be told otherwise.
