@@ -68,15 +68,23 @@ fn lane(k: Kind) -> Lane {
     }
 }
 
+/// A memory barrier as programs write it.
+pub(crate) fn bar_name(b: Bar) -> &'static str {
+    match b {
+        Bar::LoadStore => "VLD_VST",
+        Bar::StoreLoad => "VST_VLD",
+        Bar::StoreStore => "VST_VST",
+        Bar::All => "VV_ALL",
+    }
+}
+
 fn operands(i: &Inst, t: DType) -> String {
     let mut out = String::new();
     match i.kind {
-        Kind::Bar(b) => out.push_str(match b {
-            Bar::LoadStore => "Type: VLD_VST",
-            Bar::StoreLoad => "Type: VST_VLD",
-            Bar::StoreStore => "Type: VST_VST",
-            Bar::All => "Type: VV_ALL",
-        }),
+        Kind::Bar(b) => {
+            out.push_str("Type: ");
+            out.push_str(bar_name(b));
+        }
         _ => out.push_str(&format!("Dtype: {}", dtype(t))),
     }
     let mut registers = |side: &str, all: &[Reg]| {

@@ -9,6 +9,7 @@ mod order;
 mod ports;
 
 pub use inst::MicroInst;
+pub(crate) use inst::bar_name;
 pub(crate) use order::in_order;
 pub use ports::{PortUse, ports};
 

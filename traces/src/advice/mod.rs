@@ -1,18 +1,23 @@
 //! What to change first: changes tried by timing the run again without what they remove.
 //!
-//! Three kinds are tried: a barrier between instructions that share no byte; an operand moved out
+//! Tried are: a barrier between instructions that share no byte; an operand moved out
 //! of the way of a bank conflict, with everything else that lies in the same tile; a wait that
-//! only protects a buffer from being overwritten, which a second buffer makes needless. Nothing is
+//! only protects a buffer from being overwritten, which a second buffer makes needless; on the 950
+//! also a memory barrier inside a vector function and a tile its accesses touch. Nothing is
 //! promised about a change that was not timed.
+
+mod inside;
 
 use crate::banks::{Conflict, conflicts};
 use crate::events::Trace;
 use crate::text::operand;
+use crate::vf::bar_name;
 use ptoemu_core::access::{Role, Space};
 use ptoemu_core::stream::{Kind, OPERANDS, Pipe, Record, Stream};
 use ptoemu_core::time::time;
+use ptoemu_core::time::vf::Bar;
 use ptoemu_isa::table::{Form, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Records of the longest run that is timed again; each try copies the stream.
 pub const LONGEST: usize = 200_000;
@@ -45,6 +50,14 @@ impl Advice {
                 let room = if *free { "" } else { ", after making room there" };
                 format!("move the tile of {} of {name} by {by} bytes{room}", names.join(" and "))
             }
+            Change::MemBar { bar } => {
+                let kind = bar_name(*bar);
+                format!("leave mem_bar {kind} out: what it orders shares no byte")
+            }
+            Change::Tile { at, by, free } => {
+                let room = if *free { "" } else { ", after making room there" };
+                format!("move what lies at {at:#x} in UB by {by} bytes{room}")
+            }
         }
     }
 }
@@ -63,6 +76,20 @@ pub enum Change {
         /// Bytes upwards.
         by: u64,
         /// Nothing else lies where the tile goes.
+        free: bool,
+    },
+    /// Leave a memory barrier out of a vector function: what it orders shares no byte.
+    MemBar {
+        /// Which kind.
+        bar: Bar,
+    },
+    /// Move a tile that a vector function reads or writes to other banks.
+    Tile {
+        /// Its first byte in UB.
+        at: u64,
+        /// Bytes upwards.
+        by: u64,
+        /// Nothing else lies where it goes.
         free: bool,
     },
 }
@@ -87,7 +114,9 @@ pub fn advice(t: &Trace) -> Option<Vec<Advice>> {
                 note(Change::Barrier, index, &without(t.stream, gone));
             }
             Kind::WaitFlag if protects(t, index) => {
-                note(Change::Buffer, index, &without(t.stream, gone));
+                let waits = (0u32..).zip(&t.stream.records).filter(|(i, _)| gone(*i));
+                let sets: FxHashSet<u32> = waits.map(|(_, r)| r.link).collect();
+                note(Change::Buffer, index, &without(t.stream, |i| gone(i) || sets.contains(&i)));
             }
             _ => {}
         }
@@ -97,6 +126,9 @@ pub fn advice(t: &Trace) -> Option<Vec<Advice>> {
             let (operands, by) = (r.operands.clone(), r.shift);
             note(Change::Shift { operands, by, free }, c.index, &moved);
         }
+    }
+    for (change, index, stream) in inside::changes(t) {
+        note(change, index, &stream);
     }
     out.sort_by_key(|a| (std::cmp::Reverse(a.saved), a.index));
     Some(out)
