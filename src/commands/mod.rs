@@ -3,6 +3,7 @@
 pub mod accuracy;
 mod calibrate;
 mod case;
+mod diff;
 mod explain;
 mod functions;
 mod op;
@@ -62,6 +63,8 @@ pub enum Command {
     Whatif(whatif::WhatifArgs),
     /// Run a kernel and write its traces for viewers and for reading.
     Trace(trace::TraceArgs),
+    /// Compare two runs: cycles by pipe, cause, instruction and tile operation.
+    Diff(diff::DiffArgs),
 }
 
 /// Options many commands share.
@@ -94,6 +97,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Explain(a) => explain::explain(a),
         Command::Whatif(a) => whatif::whatif(a),
         Command::Trace(a) => trace::trace(a),
+        Command::Diff(a) => diff::diff(a),
         Command::Verify(a) => verify::verify(a),
     };
     match result {

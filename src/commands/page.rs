@@ -44,7 +44,7 @@ pub(super) fn write(all: &[Timed], filter: &Filter, out: &mut dyn Write) -> io::
 
 /// The command as typed, with `out` for the folder and without the report: what it writes is then
 /// the same wherever it is written.
-fn again(args: impl Iterator<Item = String>) -> String {
+pub(super) fn again(args: impl Iterator<Item = String>) -> String {
     let mut out = vec!["ptoemu".to_string()];
     let mut args = args.skip(1);
     while let Some(a) = args.next() {
@@ -53,7 +53,7 @@ fn again(args: impl Iterator<Item = String>) -> String {
                 args.next();
                 out.extend([a, "out".to_string()]);
             }
-            "--json" => drop(args.next()),
+            "--json" | "--html" => drop(args.next()),
             _ => out.push(quoted(&a)),
         }
     }

@@ -17,6 +17,7 @@ mod clock;
 mod critical;
 pub mod csvs;
 mod detail;
+pub mod diff;
 mod events;
 pub mod html;
 mod ids;

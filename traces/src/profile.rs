@@ -5,9 +5,10 @@ use crate::events::{Lane, Trace, What};
 use indexmap::IndexMap;
 use ptoemu_core::stream::{NONE, Pipe};
 use ptoemu_core::time::Cause;
+use serde::{Deserialize, Serialize};
 
 /// Sums of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// What ran on what: for headings.
     pub name: String,
@@ -18,11 +19,12 @@ pub struct Profile {
     /// By instruction and element type, `VADD.f32`.
     pub instructions: IndexMap<String, InstrSum>,
     /// By tile operation, where it stands and its shape, in order of first appearance.
+    #[serde(with = "indexmap::map::serde_seq")]
     pub ops: IndexMap<OpKey, OpSum>,
 }
 
 /// Sums of a pipe.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PipeSum {
     /// Cycles it worked.
     pub busy: u64,
@@ -33,7 +35,7 @@ pub struct PipeSum {
 }
 
 /// Sums of an instruction.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InstrSum {
     /// Lane it runs on.
     pub lane: String,
@@ -46,7 +48,7 @@ pub struct InstrSum {
 }
 
 /// A tile operation at its place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OpKey {
     /// Its name.
     pub name: String,
@@ -73,7 +75,7 @@ impl OpKey {
 }
 
 /// Sums of a tile operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpSum {
     /// How often it ran.
     pub count: u64,
@@ -100,8 +102,7 @@ impl Profile {
             let Some((r, entry)) = t.record(e.record) else { continue };
             let busy = if e.what == What::Work { e.end - e.start } else { 0 };
             if let Some(s) = t.statics.of(e.record) {
-                let name = format!("{}.{}", s.name, s.dtype.name());
-                let sum = p.instructions.entry(name).or_default();
+                let sum = p.instructions.entry(s.label()).or_default();
                 if sum.lane.is_empty() {
                     sum.lane = e.lane.name().to_string();
                 }

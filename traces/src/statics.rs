@@ -30,6 +30,18 @@ pub struct Static {
     pub kind: Kind,
 }
 
+impl Static {
+    /// Its name, with its element type where it computes on elements.
+    pub fn label(&self) -> String {
+        match self.kind {
+            Kind::Vector | Kind::Copy | Kind::ScalarLoad | Kind::ScalarStore => {
+                format!("{}.{}", self.name, self.dtype.name())
+            }
+            _ => self.name.clone(),
+        }
+    }
+}
+
 /// Every instruction of a run, and which one each record is.
 #[derive(Clone, Debug)]
 pub struct Statics {

@@ -3,7 +3,6 @@
 use super::strip::{buckets, colour, strip};
 use crate::detail::detail;
 use crate::events::{Event, Lane, Trace, What};
-use crate::statics::Static;
 use ptoemu_core::stream::{Kind, Pipe};
 use ptoemu_core::time::Cause;
 use serde::Serialize;
@@ -197,7 +196,7 @@ fn names(t: &Trace) -> Vec<Name> {
             let mut text = Vec::new();
             detail(t, s.first, 0, &mut text);
             Name {
-                name: label(s),
+                name: s.label(),
                 code: s.code.clone(),
                 line: line(&s.code),
                 op: s.tile_op.unwrap_or(""),
@@ -205,16 +204,6 @@ fn names(t: &Trace) -> Vec<Name> {
             }
         })
         .collect()
-}
-
-/// Name of an instruction, with its element type where it works on elements.
-pub(super) fn label(s: &Static) -> String {
-    match s.kind {
-        Kind::Vector | Kind::Copy | Kind::Dma | Kind::ScalarLoad | Kind::ScalarStore => {
-            format!("{}.{}", s.name, s.dtype.name())
-        }
-        _ => s.name.clone(),
-    }
 }
 
 /// Line of a `file:line`; 0 if it names none.

@@ -1,6 +1,5 @@
 //! Tables of one target: what to change, stalls, instructions, conflicts, the path, figures.
 
-use super::data::label;
 use super::ops::place;
 use super::strip::colour;
 use crate::advice::{LONGEST, advice};
@@ -198,7 +197,7 @@ pub(super) fn instructions(page: &mut Page, id: usize, t: &Trace) {
     for (&index, r) in totals.iter().take(ROWS) {
         let Some(s) = t.statics.items().get(index) else { continue };
         table.row([
-            show(&label(s), r.first),
+            show(&s.label(), r.first),
             Cell::text(r.lane),
             Cell::count(r.busy),
             Cell::share(r.busy as f64 / t.timeline.cycles.max(1) as f64),
@@ -239,7 +238,7 @@ pub(super) fn banks(page: &mut Page, id: usize, t: &Trace) {
         table.row([
             Cell::count(c.cycles),
             Cell::count(c.busy),
-            show(&label(s), s.first),
+            show(&s.label(), s.first),
             place(&s.code),
             Cell::text(&crate::text::meetings(c)),
             Cell::html(squares(groups, &met), None),

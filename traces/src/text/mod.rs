@@ -14,7 +14,8 @@ use ptoemu_core::stream::{NONE, Pipe};
 use ptoemu_core::target::Conf;
 use ptoemu_core::time::{Cause, account};
 use std::io::{self, Write};
-use table::{percent, table};
+use table::percent;
+pub(crate) use table::table;
 
 /// Rows of a table of instructions, stalls or conflicts.
 const ROWS: usize = 20;

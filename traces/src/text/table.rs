@@ -2,7 +2,7 @@
 
 /// Appends rows of cells, columns padded to their widest cell; all but the columns in `left` to
 /// the right.
-pub(super) fn table(out: &mut String, left: &[usize], rows: &[Vec<String>]) {
+pub(crate) fn table(out: &mut String, left: &[usize], rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width: Vec<usize> = (0..columns)
         .map(|c| rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0))

@@ -1,0 +1,227 @@
+//! Records of two runs that stand for each other: lane by lane, in order, the k-th to the k-th; an
+//! inserted or missing record is stepped over.
+
+use super::{Matched, Rec, Records};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Records looked ahead for the next that agree.
+const AHEAD: usize = 64;
+/// Records in a row that must agree after a step.
+const AGREE: usize = 2;
+
+/// How two runs part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The record is only in A.
+    OnlyA,
+    /// The record is only in B.
+    OnlyB,
+    /// It starts at another cycle.
+    Start,
+    /// It takes another number of cycles.
+    Length,
+}
+
+/// The record at which two runs part first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct First {
+    /// How.
+    pub how: How,
+    /// Its name.
+    pub name: String,
+    /// Its lane.
+    pub lane: String,
+    /// Dynamic id in A.
+    pub id_a: Option<u64>,
+    /// Dynamic id in B.
+    pub id_b: Option<u64>,
+    /// First and last cycle in A, from the start of its records.
+    pub at_a: Option<(u64, u64)>,
+    /// In B.
+    pub at_b: Option<(u64, u64)>,
+}
+
+/// One lane of a run: indices of its records.
+type Lane = Vec<usize>;
+
+/// Matches the records of two runs.
+pub(super) fn align(a: &Records, b: &Records) -> (Matched, Option<First>) {
+    let (lanes_a, lanes_b) = (lanes(a), lanes(b));
+    let (start_a, start_b) = (start(a), start(b));
+    // Names of B as numbers of A.
+    let same: Vec<u32> = b
+        .names
+        .iter()
+        .map(|n| a.names.get_index_of(n.as_str()).map_or(u32::MAX, |i| i as u32))
+        .collect();
+    let mut m = Matched::default();
+    let mut first: Option<(u64, First)> = None;
+    let mut part = |at: u64, f: First| {
+        if first.as_ref().is_none_or(|(t, _)| at < *t) {
+            first = Some((at, f));
+        }
+    };
+    let mut names: Vec<&String> = a.lanes.iter().chain(&b.lanes).collect();
+    names.sort();
+    names.dedup();
+    let none = Lane::new();
+    for lane in names {
+        let xs = lanes_a.get(lane.as_str()).unwrap_or(&none);
+        let ys = lanes_b.get(lane.as_str()).unwrap_or(&none);
+        let equal = |i: usize, j: usize| {
+            let name = |r: &Rec| same.get(r.name as usize).copied();
+            a.items.get(i).map(|r| r.name) == b.items.get(j).and_then(name)
+        };
+        for step in walk(xs, ys, equal) {
+            let (i, j) = match step {
+                Step::Both(i, j) => (Some(i), Some(j)),
+                Step::A(i) => (Some(i), None),
+                Step::B(j) => (None, Some(j)),
+            };
+            let at_a = i.and_then(|i| a.items.get(i)).map(|r| cycles(r, start_a));
+            let at_b = j.and_then(|j| b.items.get(j)).map(|r| cycles(r, start_b));
+            let how = match (at_a, at_b) {
+                (Some(x), Some(y)) => {
+                    m.both += 1;
+                    m.moved += u64::from(x != y);
+                    (x != y).then_some(if x.0 != y.0 { How::Start } else { How::Length })
+                }
+                (Some(_), None) => {
+                    m.only_a += 1;
+                    Some(How::OnlyA)
+                }
+                _ => {
+                    m.only_b += 1;
+                    Some(How::OnlyB)
+                }
+            };
+            let Some(how) = how else { continue };
+            let at = at_a.into_iter().chain(at_b).map(|x| x.0).min().unwrap_or(0);
+            let named = i.and_then(|i| a.items.get(i)).map(|r| a.name(r));
+            let name = named.or_else(|| Some(b.name(b.items.get(j?)?))).unwrap_or("");
+            part(
+                at,
+                First {
+                    how,
+                    name: name.to_string(),
+                    lane: lane.clone(),
+                    id_a: i.map(|i| i as u64),
+                    id_b: j.map(|j| j as u64),
+                    at_a,
+                    at_b,
+                },
+            );
+        }
+    }
+    (m, first.map(|f| f.1))
+}
+
+/// Records by lane; those of the scalar unit and its register moves are left to the sums: dumps and
+/// models do not agree on what they show of them.
+fn lanes(r: &Records) -> FxHashMap<&str, Lane> {
+    let mut out: FxHashMap<&str, Lane> = FxHashMap::default();
+    for (i, x) in r.items.iter().enumerate() {
+        let lane = r.lane(x);
+        if !matches!(lane, "SCALAR" | "FLOWCTRL" | "SCALARLDST" | "CACHEMISS" | "EVENT") {
+            out.entry(lane).or_default().push(i);
+        }
+    }
+    out
+}
+
+/// First cycle of a run: dumps of real kernels start late.
+fn start(r: &Records) -> u64 {
+    r.items.iter().map(|x| x.start).min().unwrap_or(0)
+}
+
+fn cycles(r: &Rec, start: u64) -> (u64, u64) {
+    (r.start.saturating_sub(start), r.end.saturating_sub(start))
+}
+
+/// A step through both lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Both(usize, usize),
+    A(usize),
+    B(usize),
+}
+
+fn walk(xs: &[usize], ys: &[usize], equal: impl Fn(usize, usize) -> bool) -> Vec<Step> {
+    let mut out = Vec::with_capacity(xs.len().max(ys.len()));
+    let (mut i, mut j) = (0, 0);
+    while let (Some(&x), Some(&y)) = (xs.get(i), ys.get(j)) {
+        if equal(x, y) {
+            out.push(Step::Both(x, y));
+            (i, j) = (i + 1, j + 1);
+            continue;
+        }
+        let (skip_a, skip_b) = skip(&xs[i..], &ys[j..], &equal);
+        out.extend(xs[i..i + skip_a].iter().map(|&x| Step::A(x)));
+        out.extend(ys[j..j + skip_b].iter().map(|&y| Step::B(y)));
+        (i, j) = (i + skip_a, j + skip_b);
+    }
+    out.extend(xs[i..].iter().map(|&x| Step::A(x)));
+    out.extend(ys[j..].iter().map(|&y| Step::B(y)));
+    out
+}
+
+/// Fewest records to leave out of both until some in a row agree; one of each if none do.
+fn skip(xs: &[usize], ys: &[usize], equal: &impl Fn(usize, usize) -> bool) -> (usize, usize) {
+    let agree = |a: usize, b: usize| {
+        let row = xs[a..].iter().zip(&ys[b..]).take(AGREE);
+        row.clone().count() > 0 && row.clone().all(|(x, y)| equal(*x, *y))
+    };
+    let (most_a, most_b) = (xs.len().min(AHEAD), ys.len().min(AHEAD));
+    for sum in 1..=most_a + most_b {
+        for a in sum.saturating_sub(most_b)..=sum.min(most_a) {
+            let b = sum - a;
+            if a < xs.len() && b < ys.len() && agree(a, b) {
+                return (a, b);
+            }
+        }
+    }
+    (1, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(names: &[&str]) -> Records {
+        let mut r = Records::default();
+        for (i, n) in names.iter().enumerate() {
+            r.push(n, "VECTOR", 10 * i as u64, 10 * i as u64 + 5);
+        }
+        r
+    }
+
+    #[test]
+    fn inserted_and_missing_records_are_stepped_over() {
+        let a = records(&["a", "b", "c", "d", "e"]);
+        let b = records(&["a", "x", "b", "c", "e"]);
+        let (m, first) = align(&a, &b);
+        assert_eq!((m.both, m.only_a, m.only_b), (4, 1, 1));
+        let first = first.expect("they part");
+        assert_eq!((first.how, first.name.as_str()), (How::OnlyB, "x"));
+    }
+
+    #[test]
+    fn a_later_start_of_everything_is_no_difference() {
+        let a = records(&["a", "b"]);
+        let mut b = a.clone();
+        b.items.iter_mut().for_each(|r| (r.start, r.end) = (r.start + 1000, r.end + 1000));
+        assert_eq!(align(&a, &b), (Matched { both: 2, ..Matched::default() }, None));
+        b.items[1].end += 3;
+        let (m, first) = align(&a, &b);
+        assert_eq!((m.moved, first.map(|f| (f.how, f.id_b))), (1, Some((How::Length, Some(1)))));
+    }
+
+    #[test]
+    fn nothing_in_common() {
+        let (m, _) = align(&records(&["a", "a", "a"]), &records(&["b", "b"]));
+        assert_eq!((m.both, m.only_a, m.only_b), (0, 3, 2));
+        assert_eq!(align(&Records::default(), &Records::default()).0, Matched::default());
+    }
+}
