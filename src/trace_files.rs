@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::Timeline;
 use ptoemu_traces::camodel::{self, Dump};
+use ptoemu_traces::profile::Profile;
 use ptoemu_traces::{Filter, Trace, csvs, insight, kanata, pftrace, text};
 use serde::Serialize;
 use std::fs::{self, File};
@@ -201,6 +202,8 @@ fn jobs<'t>(wanted: &Wanted, traces: &'t [Trace<'t>]) -> Vec<Job<'t>> {
             let instructions = Box::new(move |w: &mut dyn Write| csvs::instructions(t, w));
             add(format!("{path}instr_exe.csv"), (1, 1), instructions);
             add(format!("{path}code_exe.csv"), (1, 0), Box::new(move |w| csvs::lines(t, w)));
+            let path = format!("simulator/{core}/profile.json");
+            add(path, (0, 0), Box::new(move |w| Profile::of(t).write(w)));
         }
         if wants(Format::Camodel) {
             let path = format!("dump/{core}.instr");

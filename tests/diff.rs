@@ -82,14 +82,25 @@ fn folders_of_traces() {
     let plain = traced("diff_plain", &[]);
     let same = traced("diff_same", &[]);
     let d = json(&["diff", &plain, &same]);
-    assert_eq!((&d["cycles"]["delta"], &d["first"], &d["records"]["moved"]), (&0.into(), &Value::Null, &0.into()));
-    assert!(printed(&["diff", &plain, &same]).contains("Every record starts and ends at the same cycle"));
+    assert_eq!(
+        (&d["cycles"]["delta"], &d["first"], &d["records"]["moved"]),
+        (&0.into(), &Value::Null, &0.into())
+    );
+    assert!(
+        printed(&["diff", &plain, &same])
+            .contains("Every record starts and ends at the same cycle")
+    );
     // A slower drain: later results, first seen at the first vector instruction.
     let slow = traced("diff_slow", &["--set", "drain=30"]);
     let d = json(&["diff", &plain, &slow]);
     accounts(&d);
     assert!(d["cycles"]["delta"].as_i64().expect("delta") > 0);
-    assert_eq!((&d["first"]["lane"], &d["first"]["how"]), (&"VECTOR".into(), &"length".into()), "{}", d["first"]);
+    assert_eq!(
+        (&d["first"]["lane"], &d["first"]["how"]),
+        (&"VECTOR".into(), &"length".into()),
+        "{}",
+        d["first"]
+    );
     let stalls = d["pipes"].as_array().into_iter().flatten().find(|p| p["pipe"] == "VECTOR");
     let stalls = stalls.and_then(|p| p["stalls"].as_array()).expect("causes");
     let barrier = stalls.iter().find(|c| c["cause"] == "barrier").expect("barriers");

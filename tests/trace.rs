@@ -43,7 +43,7 @@ fn files_agree_with_the_run() {
     for (i, target) in ["a2", "a3"].into_iter().enumerate() {
         assert_eq!(report[i]["cycles"], run[i]["cycles"]);
         let files = report[i]["files"].as_array().expect("files");
-        assert_eq!(files.len(), 13);
+        assert_eq!(files.len(), 14);
         for f in files {
             let path = dir.join(target).join(f.as_str().expect("path"));
             assert!(fs::metadata(&path).expect("written").len() > 0, "{}", path.display());

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use ptoemu_core::stream::{NONE, Pipe};
 use ptoemu_core::time::Cause;
 use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
 
 /// Sums of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -130,6 +131,14 @@ impl Profile {
             }
         }
         p
+    }
+}
+
+impl Profile {
+    /// Writes it as JSON, for a later comparison.
+    pub fn write(&self, mut out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut out, self)?;
+        writeln!(out)
     }
 }
 

@@ -37,6 +37,8 @@ impl Static {
             Kind::Vector | Kind::Copy | Kind::ScalarLoad | Kind::ScalarStore => {
                 format!("{}.{}", self.name, self.dtype.name())
             }
+            // As dumps name them, whatever launches them.
+            Kind::Function => "VF".to_string(),
             _ => self.name.clone(),
         }
     }

@@ -49,7 +49,7 @@ type Lane = Vec<usize>;
 /// Matches the records of two runs.
 pub(super) fn align(a: &Records, b: &Records) -> (Matched, Option<First>) {
     let (lanes_a, lanes_b) = (lanes(a), lanes(b));
-    let (start_a, start_b) = (start(a), start(b));
+    let (start_a, start_b) = (start(a, &lanes_a), start(b, &lanes_b));
     // Names of B as numbers of A.
     let same: Vec<u32> = b
         .names
@@ -131,9 +131,10 @@ fn lanes(r: &Records) -> FxHashMap<&str, Lane> {
     out
 }
 
-/// First cycle of a run: dumps of real kernels start late.
-fn start(r: &Records) -> u64 {
-    r.items.iter().map(|x| x.start).min().unwrap_or(0)
+/// First cycle of what is compared: dumps of real kernels start late.
+fn start(r: &Records, lanes: &FxHashMap<&str, Lane>) -> u64 {
+    let all = lanes.values().flatten().filter_map(|&i| r.items.get(i));
+    all.map(|x| x.start).min().unwrap_or(0)
 }
 
 fn cycles(r: &Rec, start: u64) -> (u64, u64) {

@@ -140,7 +140,8 @@ fn each(dump: impl BufRead, what: &str, mut f: impl FnMut(Line)) -> Result<(), S
     }
 }
 
-/// Cycles in which at least one instruction of a lane was open.
+/// Cycles in which at least one instruction of a pipe was open; what runs inside vector functions
+/// is no pipe of its own.
 fn busy(records: &Records) -> IndexMap<String, PipeSum> {
     let mut order: Vec<&super::Rec> = records.items.iter().collect();
     order.sort_by_key(|r| (r.lane, r.start, r.end));
@@ -151,7 +152,8 @@ fn busy(records: &Records) -> IndexMap<String, PipeSum> {
             (lane, until) = (r.lane, 0);
         }
         let name = records.name(r);
-        if ["SET_FLAG", "WAIT_FLAG", "BAR"].contains(&name) {
+        let inside = records.lane(r).starts_with("RVEC");
+        if inside || ["SET_FLAG", "WAIT_FLAG", "BAR"].contains(&name) {
             continue;
         }
         let sum = out.entry(records.lane(r).to_string()).or_default();

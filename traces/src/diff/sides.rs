@@ -4,6 +4,7 @@ use crate::events::{Trace, What};
 use crate::profile::{InstrSum, OpKey, OpSum, PipeSum, Profile};
 use indexmap::{IndexMap, IndexSet};
 use ptoemu_core::stream::Kind;
+use ptoemu_core::time::vf;
 
 /// A run as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +86,18 @@ impl Records {
                 What::Barrier | What::Set | What::Wait => e.handed,
             };
             out.push(&s.label(), e.lane.name(), start, end.max(start));
+        }
+        for launch in t.launches() {
+            let Some(all) = t.micros(&launch) else { continue };
+            let function = all.function;
+            for r in all {
+                let Some(i) = function.inst(&r) else { continue };
+                let name = match i.kind {
+                    vf::Kind::Bar(_) => i.name.clone(),
+                    _ => format!("{}.{}", i.name, i.dtype.name()),
+                };
+                out.push(&name, i.lane.name(), r.issue, r.done);
+            }
         }
         out
     }

@@ -5,6 +5,7 @@
 //! and both say so.
 
 mod data;
+mod functions;
 mod ops;
 mod source;
 mod strip;
@@ -104,7 +105,7 @@ fn sections(
     cores: &[&Trace],
     profiles: &[Profile],
 ) -> serde_json::Result<()> {
-    let all: [Section; 8] = [
+    let all: [Section; 9] = [
         ("summary", "Summary", summary),
         ("timeline", "Timeline", timeline),
         ("stalls", "Stalls", |p, v| {
@@ -119,6 +120,10 @@ fn sections(
             ops::section(p, v.id, v.profile);
             Ok(())
         }),
+        ("functions", "Inside vector functions", |p, v| {
+            functions::section(p, v.id, v.core);
+            Ok(())
+        }),
         ("ub", "Unified Buffer", buffer),
         ("path", "Critical path", |p, v| {
             tables::path(p, v.id, v.core);
@@ -130,6 +135,9 @@ fn sections(
         }),
     ];
     for (anchor, title, write) in all {
+        if anchor == "functions" && cores.iter().all(|t| t.functions.is_empty()) {
+            continue;
+        }
         page.section(anchor, title);
         for (id, ((run, core), profile)) in runs.iter().zip(cores).zip(profiles).enumerate() {
             page.view("target", &id.to_string());

@@ -5,11 +5,13 @@
 
 mod axis;
 mod bars;
+mod gantt;
 mod heat;
 mod lines;
 
 pub use axis::Axis;
 pub use bars::{Bar, Swing, bars, coloured, tornado};
+pub use gantt::{Stretch, gantt};
 pub use heat::{HeatCell, heat};
 pub use lines::{Series, lines};
 
