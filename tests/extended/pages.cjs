@@ -193,7 +193,7 @@ async function buffer(page, name) {
   assert.match(await chart.locator(".tip").innerText(), /bank \d+, group \d+/, `${name}: tip`);
 }
 
-async function drive(browser, name, file) {
+async function drive(browser, name, file, shots) {
   const faults = [];
   const page = await open(browser, file, 1280, "light", faults);
   await links(page, name);
@@ -211,6 +211,7 @@ async function drive(browser, name, file) {
       .filter((v) => !v.hidden).map((v) => v.dataset.target));
     assert(shown.every((v) => v === String(i)), `${name}: view ${i} shows ${shown}`);
     if (await visible(page, "div.timeline").count() === 0) continue;
+    await page.screenshot({ path: path.join(shots, `${name}-view${i}.png`), fullPage: true });
     await timeline(page, `${name}, view ${i}`);
     await buffer(page, `${name}, view ${i}`);
   }
@@ -234,7 +235,7 @@ async function drive(browser, name, file) {
   try {
     for (const [name, file] of all) {
       await looks(browser, name, file, shots);
-      await drive(browser, name, file);
+      await drive(browser, name, file, shots);
       console.log(`${name}: ok, ${fs.statSync(file).size} bytes`);
     }
   } finally {

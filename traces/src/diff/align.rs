@@ -49,19 +49,19 @@ type Lane = Vec<usize>;
 /// Matches the records of two runs.
 pub(super) fn align(a: &Records, b: &Records) -> (Matched, Option<First>) {
     let (lanes_a, lanes_b) = (lanes(a), lanes(b));
-    let (start_a, start_b) = (start(a, &lanes_a), start(b, &lanes_b));
+    let mut found = Found {
+        starts: (start(a, &lanes_a), start(b, &lanes_b)),
+        a,
+        b,
+        matched: Matched::default(),
+        first: None,
+    };
     // Names of B as numbers of A.
-    let same: Vec<u32> = b
-        .names
-        .iter()
-        .map(|n| a.names.get_index_of(n.as_str()).map_or(u32::MAX, |i| i as u32))
-        .collect();
-    let mut m = Matched::default();
-    let mut first: Option<(u64, First)> = None;
-    let mut part = |at: u64, f: First| {
-        if first.as_ref().is_none_or(|(t, _)| at < *t) {
-            first = Some((at, f));
-        }
+    let number = |n: &String| a.names.get_index_of(n.as_str()).map_or(u32::MAX, |i| i as u32);
+    let same: Vec<u32> = b.names.iter().map(number).collect();
+    let equal = |i: usize, j: usize| {
+        let name = |r: &Rec| same.get(r.name as usize).copied();
+        a.items.get(i).map(|r| r.name) == b.items.get(j).and_then(name)
     };
     let mut names: Vec<&String> = a.lanes.iter().chain(&b.lanes).collect();
     names.sort();
@@ -70,52 +70,59 @@ pub(super) fn align(a: &Records, b: &Records) -> (Matched, Option<First>) {
     for lane in names {
         let xs = lanes_a.get(lane.as_str()).unwrap_or(&none);
         let ys = lanes_b.get(lane.as_str()).unwrap_or(&none);
-        let equal = |i: usize, j: usize| {
-            let name = |r: &Rec| same.get(r.name as usize).copied();
-            a.items.get(i).map(|r| r.name) == b.items.get(j).and_then(name)
-        };
-        for step in walk(xs, ys, equal) {
-            let (i, j) = match step {
-                Step::Both(i, j) => (Some(i), Some(j)),
-                Step::A(i) => (Some(i), None),
-                Step::B(j) => (None, Some(j)),
-            };
-            let at_a = i.and_then(|i| a.items.get(i)).map(|r| cycles(r, start_a));
-            let at_b = j.and_then(|j| b.items.get(j)).map(|r| cycles(r, start_b));
-            let how = match (at_a, at_b) {
-                (Some(x), Some(y)) => {
-                    m.both += 1;
-                    m.moved += u64::from(x != y);
-                    (x != y).then_some(if x.0 != y.0 { How::Start } else { How::Length })
-                }
-                (Some(_), None) => {
-                    m.only_a += 1;
-                    Some(How::OnlyA)
-                }
-                _ => {
-                    m.only_b += 1;
-                    Some(How::OnlyB)
-                }
-            };
-            let Some(how) = how else { continue };
-            let at = at_a.into_iter().chain(at_b).map(|x| x.0).min().unwrap_or(0);
-            let named = i.and_then(|i| a.items.get(i)).map(|r| a.name(r));
-            let name = named.or_else(|| Some(b.name(b.items.get(j?)?))).unwrap_or("");
-            part(
-                at,
-                First {
-                    how,
-                    name: name.to_string(),
-                    lane: lane.clone(),
-                    id_a: i.map(|i| i as u64),
-                    id_b: j.map(|j| j as u64),
-                    at_a,
-                    at_b,
-                },
-            );
-        }
+        walk(xs, ys, equal).into_iter().for_each(|step| found.note(lane, step));
     }
-    (m, first.map(|f| f.1))
+    (found.matched, found.first.map(|f| f.1))
+}
+
+/// What matching has found so far.
+struct Found<'r> {
+    a: &'r Records,
+    b: &'r Records,
+    starts: (u64, u64),
+    matched: Matched,
+    /// The difference at the lowest cycle.
+    first: Option<(u64, First)>,
+}
+
+impl Found<'_> {
+    fn note(&mut self, lane: &str, step: Step) {
+        let (i, j) = match step {
+            Step::Both(i, j) => (Some(i), Some(j)),
+            Step::A(i) => (Some(i), None),
+            Step::B(j) => (None, Some(j)),
+        };
+        let (x, y) = (i.and_then(|i| self.a.items.get(i)), j.and_then(|j| self.b.items.get(j)));
+        let at_a = x.map(|r| cycles(r, self.starts.0));
+        let at_b = y.map(|r| cycles(r, self.starts.1));
+        let m = &mut self.matched;
+        let how = match (at_a, at_b) {
+            (Some(x), Some(y)) => {
+                m.both += 1;
+                m.moved += u64::from(x != y);
+                if x == y {
+                    return;
+                }
+                if x.0 != y.0 { How::Start } else { How::Length }
+            }
+            (Some(_), None) => {
+                m.only_a += 1;
+                How::OnlyA
+            }
+            _ => {
+                m.only_b += 1;
+                How::OnlyB
+            }
+        };
+        let at = at_a.into_iter().chain(at_b).map(|c| c.0).min().unwrap_or(0);
+        if self.first.as_ref().is_some_and(|(first, _)| *first <= at) {
+            return;
+        }
+        let name = x.map(|r| self.a.name(r)).or_else(|| y.map(|r| self.b.name(r)));
+        let (name, lane) = (name.unwrap_or("").to_string(), lane.to_string());
+        let (id_a, id_b) = (x.map(|r| r.id), y.map(|r| r.id));
+        self.first = Some((at, First { how, name, lane, id_a, id_b, at_a, at_b }));
+    }
 }
 
 /// Records by lane; those of the scalar unit and its register moves are left to the sums: dumps and
@@ -193,7 +200,7 @@ mod tests {
     fn records(names: &[&str]) -> Records {
         let mut r = Records::default();
         for (i, n) in names.iter().enumerate() {
-            r.push(n, "VECTOR", 10 * i as u64, 10 * i as u64 + 5);
+            r.push(i as u64, (n, "VECTOR"), 10 * i as u64, 10 * i as u64 + 5);
         }
         r
     }

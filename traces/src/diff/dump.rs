@@ -74,7 +74,8 @@ pub fn read(name_of: &str, popped: impl BufRead, ended: impl BufRead) -> Result<
     let mut open: FxHashMap<Key, VecDeque<usize>> = FxHashMap::default();
     each(popped, "instr_popped_log", |l| {
         open.entry(key(&l)).or_default().push_back(records.items.len());
-        records.push(&name(&l), lane(l.pipe), l.tick, u64::MAX);
+        let id = l.id.unwrap_or(records.items.len() as u64);
+        records.push(id, (&name(&l), lane(l.pipe)), l.tick, u64::MAX);
     })?;
     let mut unpaired = 0u64;
     each(ended, "instr_log", |l| {

@@ -129,39 +129,55 @@ pub struct Diff {
 impl Diff {
     /// Compares two sides.
     pub fn new(a: &Side, b: &Side) -> Diff {
-        let mut notes = [("A", a), ("B", b)]
-            .into_iter()
-            .flat_map(|(name, s)| s.notes.iter().map(move |n| format!("{name}: {n}")))
-            .collect::<Vec<_>>();
         let (measure, instructions) = instructions(a, b);
-        let (mut records, mut first) = (None, None);
-        match (&a.records, &b.records) {
+        let (records, first) = match (&a.records, &b.records) {
             (Some(x), Some(y)) => {
-                let (m, f) = align::align(x, y);
-                (records, first) = (Some(m), f);
+                let (matched, first) = align::align(x, y);
+                (Some(matched), first)
             }
-            _ => notes.push("records are not compared: a report holds only sums".into()),
-        }
-        let known = |s: &Side| s.pipes.values().any(|p| !p.stalls.is_empty());
-        if !(known(a) && known(b)) {
-            notes.push("causes are not compared: a dump does not hold them".into());
-        }
-        if a.ops.is_none() || b.ops.is_none() {
-            notes.push("tile operations are not compared: one side does not name them".into());
-        }
+            _ => (None, None),
+        };
         Diff {
             a: a.name.clone(),
             b: b.name.clone(),
             cycles: Pair::new(a.cycles, b.cycles),
-            pipes: pipes(a, b, known(a) && known(b)),
+            pipes: pipes(a, b, causes(a) && causes(b)),
             measure,
             instructions,
             ops: ops(a, b),
             records,
             first,
-            notes,
+            notes: notes(a, b),
         }
     }
+}
+
+/// Does a side know why its pipes stood still?
+fn causes(s: &Side) -> bool {
+    s.pipes.values().any(|p| !p.stalls.is_empty())
+}
+
+/// What is odd about the sides, and what could not be compared.
+fn notes(a: &Side, b: &Side) -> Vec<String> {
+    let own = [("A", a), ("B", b)].into_iter();
+    let mut out: Vec<String> =
+        own.flat_map(|(name, s)| s.notes.iter().map(move |n| format!("{name}: {n}"))).collect();
+    for (known, text) in [
+        (
+            a.records.is_some() && b.records.is_some(),
+            "records are not compared: a report holds only sums",
+        ),
+        (causes(a) && causes(b), "causes are not compared: a dump does not hold them"),
+        (
+            a.ops.is_some() && b.ops.is_some(),
+            "tile operations are not compared: one side does not name them",
+        ),
+    ] {
+        if !known {
+            out.push(text.to_string());
+        }
+    }
+    out
 }
 
 fn union<'s>(

@@ -55,23 +55,6 @@ pub fn report(json: &str) -> Result<Side, String> {
     };
     let run: Run = serde_json::from_value(value)
         .map_err(|e| format!("no report of `ptoemu run --json`: {e}"))?;
-    let sums = run.top.iter().map(|i| {
-        let sum = InstrSum {
-            lane: lane(&i.pipe).to_string(),
-            count: i.count,
-            busy: i.busy,
-            conflict: i.conflict,
-        };
-        (spelt(i), sum)
-    });
-    let mut held: IndexMap<String, InstrSum> = IndexMap::new();
-    for (name, sum) in sums {
-        let old = held.entry(name).or_default();
-        old.count = old.count.saturating_add(sum.count);
-        old.busy = old.busy.saturating_add(sum.busy);
-        old.conflict = old.conflict.saturating_add(sum.conflict);
-        old.lane = sum.lane;
-    }
     let pipes = run.pipes.into_iter().map(|(name, p)| {
         let sum = PipeSum { busy: p.busy, records: p.records, stalls: p.stalls };
         (lane(&name).to_string(), sum)
@@ -80,9 +63,22 @@ pub fn report(json: &str) -> Result<Side, String> {
         name: format!("{} on {}", run.entry, run.target),
         cycles: run.cycles,
         pipes: pipes.collect(),
-        held: Some(held),
+        held: Some(held(&run.top)),
         ..Side::default()
     })
+}
+
+/// Cycles by instruction; transfers of different widths are one.
+fn held(top: &[Instr]) -> IndexMap<String, InstrSum> {
+    let mut out: IndexMap<String, InstrSum> = IndexMap::new();
+    for i in top {
+        let sum = out.entry(spelt(i)).or_default();
+        sum.count = sum.count.saturating_add(i.count);
+        sum.busy = sum.busy.saturating_add(i.busy);
+        sum.conflict = sum.conflict.saturating_add(i.conflict);
+        sum.lane = lane(&i.pipe).to_string();
+    }
+    out
 }
 
 /// Lane of a pipe as reports name it.

@@ -1,6 +1,7 @@
 //! What is known of a run.
 
 use crate::events::{Trace, What};
+use crate::ids::Ids;
 use crate::profile::{InstrSum, OpKey, OpSum, PipeSum, Profile};
 use indexmap::{IndexMap, IndexSet};
 use ptoemu_core::stream::Kind;
@@ -48,6 +49,8 @@ impl From<Profile> for Side {
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rec {
+    /// Dynamic id: the number of a record in its run; of a dump its id, or its place if it has none.
+    pub id: u64,
     /// Index into the names.
     pub name: u32,
     /// Index into the lanes.
@@ -65,7 +68,7 @@ pub struct Records {
     pub names: IndexSet<String>,
     /// Lanes, each once.
     pub lanes: IndexSet<String>,
-    /// In order of issue; the place here is the dynamic id.
+    /// In order of issue.
     pub items: Vec<Rec>,
 }
 
@@ -73,6 +76,8 @@ impl Records {
     /// Of a trace, with the cycles a dump has.
     pub fn of(t: &Trace) -> Records {
         let mut out = Records::default();
+        let ids = (!t.functions.is_empty()).then(|| Ids::new(t));
+        let id = |record: u32| ids.as_ref().map_or(u64::from(record), |ids| ids.of(record));
         for e in t.events() {
             let (Some((r, _)), Some(s)) = (t.record(e.record), t.statics.of(e.record)) else {
                 continue;
@@ -85,7 +90,7 @@ impl Records {
                 What::Work | What::Control => e.start,
                 What::Barrier | What::Set | What::Wait => e.handed,
             };
-            out.push(&s.label(), e.lane.name(), start, end.max(start));
+            out.push(id(e.record), (&s.label(), e.lane.name()), start, end.max(start));
         }
         for launch in t.launches() {
             let Some(all) = t.micros(&launch) else { continue };
@@ -96,16 +101,19 @@ impl Records {
                     vf::Kind::Bar(_) => i.name.clone(),
                     _ => format!("{}.{}", i.name, i.dtype.name()),
                 };
-                out.push(&name, i.lane.name(), r.issue, r.done);
+                let id = id(launch.record) + 1 + r.seq;
+                out.push(id, (&name, i.lane.name()), r.issue, r.done);
             }
         }
+        // As dumps have them.
+        out.items.sort_by_key(|r| r.start);
         out
     }
 
-    /// Adds a record.
-    pub fn push(&mut self, name: &str, lane: &str, start: u64, end: u64) {
+    /// Adds a record with its name and its lane.
+    pub fn push(&mut self, id: u64, (name, lane): (&str, &str), start: u64, end: u64) {
         let (name, lane) = (number(&mut self.names, name), number(&mut self.lanes, lane));
-        self.items.push(Rec { name, lane, start, end });
+        self.items.push(Rec { id, name, lane, start, end });
     }
 
     /// Name of a record.

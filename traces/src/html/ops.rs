@@ -116,12 +116,35 @@ fn by_shape(p: &Profile) -> Option<Plot> {
 /// Targets side by side.
 pub(super) fn compare(page: &mut Page, runs: &[(String, &Profile)]) {
     let keys: Vec<&str> = runs.iter().map(|(n, _)| n.as_str()).collect();
+    page.table(&side_by_side("targets", "cycles", &keys, quantities(runs)));
+    let mut ops: IndexMap<(String, u32), Vec<u64>> = IndexMap::new();
+    for (i, (_, p)) in runs.iter().enumerate() {
+        for (key, sum) in &p.ops {
+            let at = (key.label(), line(&key.code));
+            ops.entry(at).or_insert_with(|| vec![0; runs.len()])[i] += sum.span;
+        }
+    }
+    if ops.is_empty() {
+        return;
+    }
+    let bars: Vec<Bar> =
+        ops.iter().take(BARS).flat_map(|((label, _), n)| beside(label, n)).collect();
+    page.figure(
+        &plot::bars("Cycles of tile operations", &Axis::new("cycles"), &keys, &bars),
+        "From first issue to last result, all uses added up.",
+    );
+    let rows = ops.into_iter().map(|((label, line), n)| (format!("{label}, line {line}"), n));
+    page.table(&side_by_side("target-ops", "tile op", &keys, rows.collect()));
+}
+
+/// Cycles of the run and of every pipe, by target.
+fn quantities(runs: &[(String, &Profile)]) -> Vec<(String, Vec<u64>)> {
     let mut rows: IndexMap<String, Vec<u64>> = IndexMap::new();
     let mut put = |name: String, i: usize, n: u64| {
         rows.entry(name).or_insert_with(|| vec![0; runs.len()])[i] += n;
     };
     for (i, (_, p)) in runs.iter().enumerate() {
-        put("cycles of the run".into(), i, p.cycles);
+        put("run".into(), i, p.cycles);
         for (name, pipe) in &p.pipes {
             put(format!("{name} busy"), i, pipe.busy);
             for c in Cause::ALL {
@@ -132,37 +155,17 @@ pub(super) fn compare(page: &mut Page, runs: &[(String, &Profile)]) {
             }
         }
     }
-    page.table(&side_by_side("targets", "cycles", &keys, rows.into_iter().collect()));
-    let mut ops: IndexMap<(String, String), Vec<u64>> = IndexMap::new();
-    for (i, (_, p)) in runs.iter().enumerate() {
-        for (key, sum) in &p.ops {
-            let at = (key.label(), key.code.clone());
-            ops.entry(at).or_insert_with(|| vec![0; runs.len()])[i] += sum.span;
-        }
-    }
-    let bars: Vec<Bar> = ops
-        .iter()
-        .take(BARS)
-        .flat_map(|((label, _), cycles)| {
-            cycles.iter().enumerate().map(move |(i, n)| {
-                let mut parts = vec![0.0; cycles.len()];
-                parts[i] = *n as f64;
-                let label = if i == 0 { label.clone() } else { String::new() };
-                Bar { label, parts }
-            })
-        })
-        .collect();
-    if !bars.is_empty() {
-        page.figure(
-            &plot::bars("Cycles of tile operations", &Axis::new("cycles"), &keys, &bars),
-            "From first issue to last result, all uses added up.",
-        );
-    }
-    let rows = ops
-        .into_iter()
-        .map(|((label, code), n)| (format!("{label}, line {}", line(&code)), n))
-        .collect();
-    page.table(&side_by_side("target-ops", "tile op", &keys, rows));
+    rows.into_iter().collect()
+}
+
+/// A bar a target, the name at the first.
+fn beside(label: &str, cycles: &[u64]) -> Vec<Bar> {
+    let one = |(i, n): (usize, &u64)| {
+        let mut parts = vec![0.0; cycles.len()];
+        parts[i] = *n as f64;
+        Bar { label: if i == 0 { label.to_string() } else { String::new() }, parts }
+    };
+    cycles.iter().enumerate().map(one).collect()
 }
 
 /// A row a quantity, a column a target, and ratios to the first.

@@ -154,26 +154,24 @@ fn rest(table: &mut Table, all: usize) {
     }
 }
 
-/// Instructions of the program, those that hold their pipe longest first.
-pub(super) fn instructions(page: &mut Page, id: usize, t: &Trace) {
-    #[derive(Default)]
-    struct Row {
-        count: u64,
-        repeats: u64,
-        busy: u64,
-        conflict: u64,
-        wait: u64,
-        first: u32,
-        lane: &'static str,
-    }
-    let mut totals: IndexMap<usize, Row> = IndexMap::new();
+/// Sums of an instruction of the program.
+#[derive(Default)]
+struct Instruction {
+    count: u64,
+    repeats: u64,
+    busy: u64,
+    conflict: u64,
+    wait: u64,
+    first: u32,
+    lane: &'static str,
+}
+
+fn totals(t: &Trace) -> IndexMap<usize, Instruction> {
+    let mut totals: IndexMap<usize, Instruction> = IndexMap::new();
     for e in t.events() {
         let Some((r, entry)) = t.record(e.record) else { continue };
-        let row = totals.entry(t.statics.index(e.record)).or_insert(Row {
-            first: e.record,
-            lane: e.lane.name(),
-            ..Row::default()
-        });
+        let new = || Instruction { first: e.record, lane: e.lane.name(), ..Instruction::default() };
+        let row = totals.entry(t.statics.index(e.record)).or_insert_with(new);
         row.count += 1;
         row.repeats += u64::from(r.repeats);
         row.busy += u64::from(entry.busy);
@@ -181,6 +179,12 @@ pub(super) fn instructions(page: &mut Page, id: usize, t: &Trace) {
         row.wait += u64::from(entry.wait);
     }
     totals.sort_by(|a, x, b, y| y.busy.cmp(&x.busy).then(a.cmp(b)));
+    totals
+}
+
+/// Instructions of the program, those that hold their pipe longest first.
+pub(super) fn instructions(page: &mut Page, id: usize, t: &Trace) {
+    let totals = totals(t);
     let columns = [
         Column::text("instruction"),
         Column::text("pipe"),

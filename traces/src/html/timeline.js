@@ -1,7 +1,7 @@
 // The timeline: a lane a pipe, what the pipe did below it, arrows from set to wait.
 "use strict";
 (function () {
-  const AXIS = 20, LANE = 42, BOX = 19, STRIP = 7, ARROWS = 400;
+  const AXIS = 20, LANE = 42, BOX = 19, STRIP = 7, ARROWS = 400, BAND = 18, BANDS = 3;
   const WHAT = ["", "", "barrier opens", "flag set", "waits for flag"];
 
   /** Colour of a state: 0 work, then the causes in the order of the data. */
@@ -50,16 +50,23 @@
         out.push({ key, op: e.name.op, line: e.name.line, from: e.from, to: e.done, colour: e.colour });
       }
     }
-    return out;
+    // Those that run at the same time stand below each other.
+    const free = [];
+    for (const o of out) {
+      let row = free.findIndex((end) => end <= o.from);
+      if (row < 0) row = free.length < BANDS ? free.push(0) - 1 : BANDS - 1;
+      free[row] = o.to;
+      o.row = row;
+    }
+    return [out, free.length];
   }
 
   function start(box) {
     const data = ptoemu.data(box.dataset.source);
     const view = ptoemu.view(box.dataset.group, data.cycles);
     const [events, by] = unpack(data);
-    const ops = operations(events);
-    const first = ops.length ? 1 : 0;
-    const laneTop = (row) => AXIS + (first ? 26 : 0) + row * LANE;
+    const [ops, bands] = operations(events);
+    const laneTop = (row) => AXIS + (bands ? bands * BAND + 8 : 0) + row * LANE;
     const legend = ptoemu.element("div", { class: "legend" });
     const states = new Set();
     for (const lane of data.lanes) {
@@ -154,9 +161,9 @@
       if (b < chart.gutter || a > chart.width) return;
       c.fillStyle = ptoemu.colour(o.colour);
       c.globalAlpha = 0.35;
-      c.fillRect(a, AXIS, Math.max(b - a - 1, 1), 18);
+      c.fillRect(a, AXIS + o.row * BAND, Math.max(b - a - 1, 1), BAND - 1);
       c.globalAlpha = 1;
-      label(c, o.op, Math.max(a, chart.gutter), b, AXIS + 9, ptoemu.colour("fg"));
+      label(c, o.op, Math.max(a, chart.gutter), b, AXIS + (o.row + 0.5) * BAND, ptoemu.colour("fg"));
     }
 
     function label(c, text, a, b, y, colour) {
@@ -248,8 +255,9 @@
       (WHAT[e.what] ? WHAT[e.what] + ", " : "") + "cycles " + e.from + " to " + e.to;
     function tip(x, y) {
       if (data.bucket) return column(x, y);
-      if (ops.length && y >= AXIS && y < AXIS + 20) {
-        const o = ops.find((o) => chart.x(o.from) <= x && x <= chart.x(o.to));
+      const band = Math.floor((y - AXIS) / BAND);
+      if (band >= 0 && band < bands) {
+        const o = ops.find((o) => o.row === band && chart.x(o.from) <= x && x <= chart.x(o.to));
         return o && o.key + ", cycles " + o.from + " to " + o.to;
       }
       const e = at(x, y);

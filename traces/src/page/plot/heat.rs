@@ -66,24 +66,32 @@ pub fn heat(
         for (i, c) in cells.get(j).into_iter().flatten().enumerate().take(x.len()) {
             let Some(v) = c.value.filter(|v| v.is_finite()) else { continue };
             let share = if high > low { (v - low) / (high - low) } else { 1.0 };
-            let at = [left + w * i as f64, top + h * j as f64, w - 1.0, h - 1.0];
-            let tip = format!(
-                "{x_label} {}, {y_label} {name}: {} {}",
-                x.get(i).map_or("", String::as_str),
-                short(v),
-                colours.get(usize::from(c.colour)).map_or("", String::as_str)
+            let column = x.get(i).map_or("", String::as_str);
+            let kind = colours.get(usize::from(c.colour)).map_or("", String::as_str);
+            let tip = format!("{x_label} {column}, {y_label} {name}: {} {kind}", short(v));
+            field(
+                &mut p,
+                c,
+                [left + w * i as f64, top + h * j as f64, w - 1.0, h - 1.0],
+                share,
+                &tip,
             );
-            let class = format!("f{}", c.colour % 8);
-            p.rect(at, &class, &format!(" fill-opacity=\"{:.3}\"", 0.1 + 0.65 * share), &tip);
-            if c.best {
-                p.rect(at, "best", "", &tip);
-            }
-            if width(&c.text) < w && h > 14.0 {
-                p.put(&c.text, at[0] + w / 2.0, at[1] + h / 2.0 + 4.0, "mid");
-            }
         }
     }
     p.finish(top + h * y.len() as f64 + 6.0)
+}
+
+/// One field, `share` of the way from the lightest to the darkest.
+fn field(p: &mut Plot, c: &HeatCell, at: [f64; 4], share: f64, tip: &str) {
+    let opacity = format!(" fill-opacity=\"{:.3}\"", 0.1 + 0.65 * share);
+    p.rect(at, &format!("f{}", c.colour % 8), &opacity, tip);
+    if c.best {
+        p.rect(at, "best", "", tip);
+    }
+    let [x, y, w, h] = at;
+    if width(&c.text) < w && h > 13.0 {
+        p.put(&c.text, x + w / 2.0, y + h / 2.0 + 4.0, "mid");
+    }
 }
 
 #[cfg(test)]
