@@ -117,6 +117,8 @@ fn reports_have_the_documented_form() {
         ("targets_check", "targets check".to_string(), 0),
         ("op", "op trowmax f32 8x128 -v a3,950pr".to_string(), 0),
         ("runs", format!("run {softmax} -v a3,950pr"), 0),
+        ("diff", "diff examples/softmax.pto -v a2,a3".to_string(), 0),
+        ("diff", "diff examples/softmax.pto -v a3,950pr".to_string(), 0),
         ("vf", "vf tests/data/axpy_vf.json -v 950pr,950dt --records 5".to_string(), 0),
         ("targets_check", "targets check tests/data/broken.ron".to_string(), 2),
         ("run", "run tests/fail/wait_without_set.pto -v a3".to_string(), 1),

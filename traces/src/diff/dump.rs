@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(side.cycles, 20);
         let busy = |lane: &str| side.pipes.get(lane).map(|p| p.busy);
         assert_eq!((busy("VECTOR"), busy("MTE2")), (Some(14), Some(20)));
-        let sums = side.records.expect("records").from_issue_to_end();
+        let sums = side.records.expect("records").issue_to_end();
         assert_eq!(sums.get("VADD.f16").map(|s| (s.count, s.busy)), Some((2, 22)));
         let v950 = "[info] [00002669] (PC: 0x13b3b720) RVECEX   : (Binary: 0x80082780) (ID: 000115) RV_VADD Dtype: F32  Vd[0]";
         let l = parse(v950).expect("a line");

@@ -206,7 +206,7 @@ fn pipes(a: &Side, b: &Side, causes: bool) -> Vec<PipeDelta> {
 fn instructions(a: &Side, b: &Side) -> (&'static str, Vec<InstrDelta>) {
     let sums = |s: &Side, held: bool| match (&s.held, &s.records) {
         (Some(sums), _) if held => sums.clone(),
-        (_, Some(r)) => r.from_issue_to_end(),
+        (_, Some(r)) => r.issue_to_end(),
         (Some(sums), None) => sums.clone(),
         (None, None) => IndexMap::new(),
     };

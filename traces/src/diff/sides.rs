@@ -127,7 +127,7 @@ impl Records {
     }
 
     /// Instructions with their cycles from issue to end.
-    pub(super) fn from_issue_to_end(&self) -> IndexMap<String, InstrSum> {
+    pub(super) fn issue_to_end(&self) -> IndexMap<String, InstrSum> {
         let mut out: IndexMap<String, InstrSum> = IndexMap::new();
         for r in &self.items {
             let sum = out.entry(self.name(r).to_string()).or_default();
