@@ -14,6 +14,7 @@ pub mod progress;
 pub mod render;
 pub mod report;
 pub mod session;
+pub mod study;
 pub mod targets;
 pub mod trace_files;
 pub mod vf_program;

@@ -12,6 +12,9 @@ mod page;
 mod parse;
 mod run;
 mod screen;
+mod sensitivity;
+mod shapes;
+mod subject;
 mod targets;
 mod trace;
 mod verify;
@@ -51,6 +54,10 @@ pub enum Command {
     Accuracy(accuracy::AccuracyArgs),
     /// Fit figures of a target to measurements.
     Calibrate(calibrate::CalibrateArgs),
+    /// Which figures the cycles of a program depend on, and how sure they are.
+    Sensitivity(Box<sensitivity::SensitivityArgs>),
+    /// A program over rows and columns: rate, bound, best tile, crossovers.
+    Shapes(Box<shapes::ShapesArgs>),
     /// List, show or check targets.
     Targets(targets::TargetsArgs),
     /// Cycles of a timing-only vector function of the 950.
@@ -92,6 +99,8 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Parse(a) => parse::parse(a),
         Command::Accuracy(a) => accuracy::accuracy(a),
         Command::Calibrate(a) => calibrate::calibrate(a),
+        Command::Sensitivity(a) => sensitivity::sensitivity(a),
+        Command::Shapes(a) => shapes::shapes(a),
         Command::Targets(a) => targets::targets(a),
         Command::Vf(a) => vf::vf(a),
         Command::Explain(a) => explain::explain(a),

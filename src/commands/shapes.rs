@@ -1,0 +1,193 @@
+//! `ptoemu shapes`: a program over rows and columns.
+
+use super::output::table;
+use super::run::{ProgramArgs, quirks};
+use super::subject::{Against, CaseArgs, folder};
+use super::{print, say, write_json};
+use crate::calibrate::number;
+use crate::session::{Refusal, read_source};
+use crate::study::shapes::{Contender, Family, ShapePoint, Shapes, WORDS};
+use crate::study::{self, files, pages};
+use crate::whatif::values;
+use anyhow::anyhow;
+use clap::Args;
+use ptoemu_isa::tile::Quirks;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `shapes`.
+#[derive(Args, Debug)]
+pub struct ShapesArgs {
+    /// OP TYPE, or a kernel whose text says ROWS and COLS where the sizes stand.
+    #[arg(required = true, num_args = 1..=2, value_name = "SUBJECT")]
+    subject: Vec<String>,
+    #[command(flatten)]
+    program: ProgramArgs,
+    #[command(flatten)]
+    case: CaseArgs,
+    /// Rows: 8,16,32 or 8..64 or 8..64:8 or 8..256:x2.
+    #[arg(long, value_name = "ROWS")]
+    rows: String,
+    /// Columns, likewise.
+    #[arg(long, value_name = "COLS")]
+    cols: String,
+    /// Compare with other microcode (vendor, corrected, dynamic, static) or a target (repeatable).
+    #[arg(long, value_name = "CHOICE")]
+    against: Vec<String>,
+    /// Bytes of the Unified Buffer the best tile may take.
+    #[arg(long, value_name = "BYTES")]
+    ub: Option<u64>,
+    /// Write study.html, its pictures and study.csv into a folder.
+    #[arg(short = 'o', value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write the study as JSON (`-` for stdout).
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Runs the study.
+pub fn shapes(args: &ShapesArgs) -> Result<u8, Refusal> {
+    let (rows, cols) = (sizes("--rows", &args.rows)?, sizes("--cols", &args.cols)?);
+    let quirks = quirks(&args.program.microcode)?;
+    let contenders = contenders(args, quirks)?;
+    let (name, family) = family(args, quirks)?;
+    folder(&args.out)?;
+    if let Some(path) = args.json.iter().find(|p| p.as_os_str() != "-") {
+        crate::data::writable(path)?;
+    }
+    let report = study::shapes::shapes(&name, &family, &contenders, (&rows, &cols), args.ub)?;
+    if let Some(dir) = &args.out {
+        let (html, plots) = pages::shapes(&report, &files::command());
+        let names = files::write(dir, &html, &plots, &report.points)?;
+        names.iter().for_each(|n| say(&format!("wrote {}", dir.join(n).display())));
+    }
+    write_json(&args.json, &report)?;
+    if args.json.is_none() {
+        show(&report);
+    }
+    Ok(0)
+}
+
+fn sizes(option: &str, text: &str) -> Result<Vec<u32>, Refusal> {
+    let all = values::parse(text).map_err(|f| {
+        let help = f.help.map_or(String::new(), |h| format!("; {h}"));
+        anyhow!("{option} {text}: {}{help}", f.message)
+    })?;
+    let whole = |v: &f64| *v >= 1.0 && *v <= 1e6 && v.fract() == 0.0;
+    if let Some(bad) = all.iter().find(|v| !whole(v)) {
+        return Err(anyhow!("{option} {text}: {bad} is no size of 1 to 1000000").into());
+    }
+    let mut sizes: Vec<u32> = all.into_iter().map(|v| v as u32).collect();
+    sizes.sort_unstable();
+    Ok(sizes)
+}
+
+fn contenders(args: &ShapesArgs, quirks: Quirks) -> Result<Vec<Contender>, Refusal> {
+    let targets = args.program.target.load()?;
+    let dynamic = args.case.dynamic;
+    let mut out: Vec<Contender> = targets
+        .into_iter()
+        .map(|target| Contender { name: target.name.clone(), target, quirks, dynamic })
+        .collect();
+    let Some(first) = out.first().cloned() else { return Err(anyhow!("no target").into()) };
+    for text in &args.against {
+        let against = Against::parse(text);
+        let named = format!("{} {text}", first.name);
+        let next = match (&against, against.target()?) {
+            (_, Some(target)) => Contender { name: target.name.clone(), target, ..first.clone() },
+            (Against::Microcode(vendor), _) => {
+                let quirks = if *vendor { Quirks::vendor() } else { Quirks::corrected() };
+                Contender { name: named, quirks, ..first.clone() }
+            }
+            (Against::Dynamic(_), _) if args.subject.len() == 1 => {
+                let why = "a kernel says itself which sizes are static";
+                return Err(anyhow!("--against {text}: {why}").into());
+            }
+            (Against::Dynamic(dynamic), _) => {
+                Contender { name: named, dynamic: *dynamic, ..first.clone() }
+            }
+            (Against::Target(_), None) => continue,
+        };
+        if out.iter().any(|c| c.name == next.name) {
+            return Err(anyhow!("--against {text}: {} is compared already", next.name).into());
+        }
+        out.push(next);
+    }
+    Ok(out)
+}
+
+fn family(args: &ShapesArgs, quirks: Quirks) -> Result<(String, Family), Refusal> {
+    match &args.subject[..] {
+        [kernel] => {
+            let source = read_source(Path::new(kernel))?;
+            if !WORDS.iter().all(|w| source.text.contains(w)) {
+                let message = anyhow!(
+                    "{kernel} has one shape: write ROWS and COLS where its sizes stand, or give OP TYPE"
+                );
+                return Err(message.into());
+            }
+            let mut request = args.program.request(Vec::new())?;
+            (request.quirks, request.races) = (quirks, false);
+            let name = Path::new(kernel).file_stem().unwrap_or_default().to_string_lossy();
+            let args = args.program.args.clone();
+            Ok((name.into_owned(), Family::Kernel { source, args, request: Box::new(request) }))
+        }
+        [op, dtype] => {
+            let case = args.case.case((op, dtype), (1, 1), &args.program, quirks)?;
+            let name = format!("{} {}", case.op.name, case.dtype);
+            Ok((name, Family::Op(Box::new(case))))
+        }
+        _ => Err(anyhow!("give OP TYPE such as trowmax f32, or KERNEL.pto").into()),
+    }
+}
+
+fn show(s: &Shapes) {
+    for (n, name) in s.contenders.iter().enumerate() {
+        print(&format!("{} on {name}: elements a cycle", s.subject));
+        let find = |r: u32, c: u32| {
+            s.points.iter().find(|p| p.contender == *name && (p.rows, p.cols) == (r, c))
+        };
+        let cell = |r: u32, c: u32| {
+            let p = find(r, c)?;
+            Some(format!("{:.1} {}", p.per_cycle?, p.bound.as_deref().unwrap_or("")))
+        };
+        let row = |&r: &u32| {
+            let cells = s.cols.iter().map(|&c| cell(r, c).unwrap_or_else(|| "-".into()));
+            std::iter::once(r.to_string()).chain(cells).collect::<Vec<_>>()
+        };
+        let head: Vec<String> =
+            std::iter::once("rows".to_string()).chain(s.cols.iter().map(u32::to_string)).collect();
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        print(&table(&head, &s.rows.iter().map(row).collect::<Vec<_>>()));
+        if let Some(best) = s.best.get(n).and_then(Option::as_ref) {
+            print(&best_line(best, s.budget));
+        }
+        print("");
+    }
+    for c in &s.crossovers {
+        print(&format!(
+            "{} columns: {} is the faster from {} rows on (time of {} over {}: {:.3})",
+            c.cols, c.faster, c.rows, c.b, c.a, c.ratio
+        ));
+    }
+    refusals(s);
+}
+
+fn best_line(p: &ShapePoint, budget: Option<u64>) -> String {
+    let within = budget.map_or(String::new(), |b| format!(" within {b} bytes"));
+    let bytes = p.ub_bytes.map_or(String::new(), |b| format!(", {b} bytes of UB"));
+    format!(
+        "most{within}: {}x{}, {} elements a cycle, {} cycles{bytes}",
+        p.rows,
+        p.cols,
+        number((p.per_cycle.unwrap_or(0.0) * 100.0).round() / 100.0),
+        p.cycles.unwrap_or(0),
+    )
+}
+
+fn refusals(s: &Shapes) {
+    let all: Vec<&ShapePoint> = s.points.iter().filter(|p| p.refused.is_some()).collect();
+    if let Some(first) = all.first() {
+        let why = first.refused.as_deref().unwrap_or("");
+        say(&format!("{} shapes are refused; {}x{}: {why}", all.len(), first.rows, first.cols));
+    }
+}

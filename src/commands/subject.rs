@@ -1,0 +1,117 @@
+//! What a study is about: a kernel, or one tile operation.
+
+use super::op::pair;
+use super::run::{ProgramArgs, order};
+use crate::session::{Refusal, read_source};
+use crate::whatif::Subject;
+use anyhow::anyhow;
+use clap::Args;
+use ptoemu_core::target::Target;
+use ptoemu_isa::case::Case;
+use ptoemu_isa::tile::{self, Quirks};
+use std::path::{Path, PathBuf};
+
+/// Options of tile operations in studies.
+#[derive(Args, Clone, Debug)]
+pub struct CaseArgs {
+    /// Operation: its sizes are run-time values (some fast paths need static ones).
+    #[arg(long)]
+    pub dynamic: bool,
+    /// Row-expand operations: 1, one scalar per row; 2, one 32-byte block per row.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub mode: u8,
+    /// Row-expand operations: the expanded operand is src0.
+    #[arg(long)]
+    pub swap: bool,
+    /// Element type of a conversion's result.
+    #[arg(long, value_name = "TYPE")]
+    pub to: Option<String>,
+}
+
+impl CaseArgs {
+    /// A tile operation by name and type.
+    pub fn case(
+        &self,
+        (op, dtype): (&str, &str),
+        (rows, cols): (u32, u32),
+        program: &ProgramArgs,
+        quirks: Quirks,
+    ) -> Result<Case, Refusal> {
+        let name = op.trim_start_matches("pto.").to_ascii_lowercase();
+        let found = tile::find(&name)
+            .ok_or_else(|| anyhow!("no tile operation `{op}`; `ptoemu explain` lists all"))?;
+        if found.sig.view {
+            let message = anyhow!("{name} moves global memory: study a kernel that holds it");
+            return Err(message.into());
+        }
+        let dtype = dtype.parse().map_err(|e| anyhow!("{e}"))?;
+        if u64::from(rows) * u64::from(cols) > 1 << 24 {
+            return Err(anyhow!("{rows}x{cols} is larger than any UB").into());
+        }
+        let mut c = Case::new(found, dtype, rows, cols);
+        let to = self.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}")));
+        (c.to, c.mode, c.swap) = (to.transpose()?, self.mode, self.swap);
+        if name == "tcvt" && c.to.is_none() {
+            return Err(anyhow!("tcvt needs --to TYPE").into());
+        }
+        (c.dynamic, c.quirks, c.order) = (self.dynamic, quirks, order(program.operand_order));
+        Ok(c)
+    }
+
+    /// `KERNEL.pto`, or `OP TYPE RxC`.
+    pub fn subject(
+        &self,
+        words: &[String],
+        program: &ProgramArgs,
+        quirks: Quirks,
+    ) -> Result<Subject, Refusal> {
+        match words {
+            [kernel] => {
+                let source = read_source(Path::new(kernel))?;
+                let mut request = program.request(program.given()?)?;
+                (request.quirks, request.races) = (quirks, false);
+                Ok(Subject::kernel(&source, String::new(), request))
+            }
+            [op, dtype, shape] => {
+                let case = self.case((op, dtype), pair(shape)?, program, quirks)?;
+                Ok(Subject::op(case))
+            }
+            _ => Err(anyhow!("give KERNEL.pto, or OP TYPE RxC such as trowmax f32 64x128").into()),
+        }
+    }
+}
+
+/// What a study is compared with: microcode, a path of it, or a target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Against {
+    /// The other microcode.
+    Microcode(bool),
+    /// Sizes known before the run, or not.
+    Dynamic(bool),
+    /// Another target.
+    Target(String),
+}
+
+impl Against {
+    /// Reads `vendor`, `corrected`, `static`, `dynamic` or the name of a target.
+    pub fn parse(text: &str) -> Against {
+        match text {
+            "vendor" | "corrected" => Against::Microcode(text == "vendor"),
+            "dynamic" | "static" => Against::Dynamic(text == "dynamic"),
+            name => Against::Target(name.to_string()),
+        }
+    }
+
+    /// The target, if it is one.
+    pub fn target(&self) -> Result<Option<Target>, Refusal> {
+        match self {
+            Against::Target(name) => Ok(Some(crate::targets::find(name)?)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A folder for the files of a study, made before anything is computed.
+pub fn folder(out: &Option<PathBuf>) -> Result<(), Refusal> {
+    Ok(out.as_deref().map_or(Ok(()), crate::study::files::prepare)?)
+}

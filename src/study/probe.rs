@@ -1,0 +1,79 @@
+//! A recorded run asked again and again with a few figures changed.
+
+use crate::calibrate::Parameter;
+use crate::session::Refusal;
+use crate::whatif::{Measured, Recorded, Timer, Worker};
+use ptoemu_core::target::{Conf, Target, schema};
+
+/// A figure that can be turned.
+#[derive(Clone, Debug)]
+pub struct Knob {
+    /// Path, value, range.
+    pub parameter: Parameter,
+    /// Confidence.
+    pub conf: Conf,
+    /// Id of its source.
+    pub src: String,
+}
+
+/// Every figure of a target that changes cycles and nothing else. The banks are left out: they are
+/// no quantities to add a little to.
+pub fn knobs(target: &Target) -> Vec<Knob> {
+    let movable = |p: &str| {
+        !schema::changes_execution(p)
+            && p != "clock_mhz"
+            && (!p.starts_with("ub.") || p == "ub.read_stage")
+    };
+    let knob = |path: &str| {
+        let figure = target.get(path).ok()?;
+        let parameter = Parameter::new(target, path, true)?;
+        Some(Knob { parameter, conf: figure.conf, src: figure.src.clone() })
+    };
+    target.paths().filter(|(p, _)| movable(p)).filter_map(|(p, _)| knob(p)).collect()
+}
+
+/// A timer over the figures.
+pub fn timer<'r>(
+    recorded: &'r Recorded,
+    target: &Target,
+    knobs: &[Knob],
+) -> Result<Timer<'r>, Refusal> {
+    let paths: Vec<&str> = knobs.iter().map(|k| k.parameter.path.as_str()).collect();
+    Timer::new(recorded, target, &paths).map_err(|d| Refusal::Program(vec![d]))
+}
+
+/// Asks for cycles with some figures changed.
+pub struct Probe<'t, 'r> {
+    worker: Worker<'t, 'r>,
+    base: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl<'t, 'r> Probe<'t, 'r> {
+    /// A probe around the values of the knobs.
+    pub fn new(timer: &'t Timer<'r>, knobs: &[Knob]) -> Probe<'t, 'r> {
+        let base: Vec<f64> = knobs.iter().map(|k| k.parameter.start).collect();
+        Probe { worker: timer.worker(), values: base.clone(), base }
+    }
+
+    /// Everything a timing says; `None` where the target cannot time it.
+    pub fn time(&mut self, changes: &[(usize, f64)]) -> Option<Measured> {
+        self.put(changes);
+        Some(self.worker.time(&self.values)).filter(|m| m.fault.is_none())
+    }
+
+    /// Cycles alone.
+    pub fn cycles(&mut self, changes: &[(usize, f64)]) -> Option<f64> {
+        self.put(changes);
+        Some(self.worker.cycles(&self.values)).filter(|c| *c > 0).map(|c| c as f64)
+    }
+
+    fn put(&mut self, changes: &[(usize, f64)]) {
+        self.values.copy_from_slice(&self.base);
+        for &(k, v) in changes {
+            if let Some(slot) = self.values.get_mut(k) {
+                *slot = v;
+            }
+        }
+    }
+}
