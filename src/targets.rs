@@ -93,11 +93,17 @@ pub fn find(name: &str) -> Result<Target, Refused> {
 /// A target with `--set PATH=VALUE` overrides applied.
 pub fn with_overrides(name: &str, sets: &[String]) -> Result<Target, Refused> {
     let mut target = find(name)?;
+    override_all(&mut target, sets)?;
+    Ok(target)
+}
+
+/// Applies `PATH=VALUE` overrides.
+pub fn override_all(target: &mut Target, sets: &[String]) -> Result<(), Refused> {
     for s in sets {
         let (path, value) = parse_set(s).map_err(Refused::Name)?;
         target.set(path, value).map_err(|d| Refused::File(vec![d]))?;
     }
-    Ok(target)
+    Ok(())
 }
 
 fn parse_set(text: &str) -> Result<(&str, f64)> {

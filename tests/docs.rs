@@ -65,7 +65,15 @@ fn commands(block: &Block) -> Vec<(Vec<String>, i32)> {
 fn sandbox(name: &str) -> PathBuf {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&to);
-    for dir in ["examples", "examples/data", "tests/data", "tests/data/measured", "targets"] {
+    let dirs = [
+        "examples",
+        "examples/data",
+        "tests/data",
+        "tests/data/measured",
+        "targets",
+        "docs/studies",
+    ];
+    for dir in dirs {
         fs::create_dir_all(to.join(dir)).expect("folder");
         for entry in fs::read_dir(root().join(dir)).expect("folder of the project").flatten() {
             if entry.path().is_file() {
@@ -121,7 +129,23 @@ fn check(file: &Path) -> usize {
         }
     }
     bless(file, &text, &renewed);
+    pictures(file, &text, &dir);
     count
+}
+
+/// A picture `DIR-NAME.svg` of a study is the `NAME.svg` a command of it writes into `DIR`.
+fn pictures(file: &Path, text: &str, dir: &Path) {
+    let links = text.split("](").skip(1).filter_map(|l| l.split(')').next());
+    for link in links.filter(|l| l.ends_with(".svg")) {
+        let (folder, name) = link.split_once('-').expect("DIR-NAME.svg");
+        let made = fs::read(dir.join(folder).join(name)).expect("a picture a command writes");
+        let shown = file.with_file_name(link);
+        if std::env::var_os("PTOEMU_BLESS").is_some() {
+            fs::write(&shown, &made).expect("picture");
+        }
+        let same = fs::read(&shown).is_ok_and(|s| s == made);
+        assert!(same, "{link}: PTOEMU_BLESS=1 cargo test --test docs renews what is shown");
+    }
 }
 
 /// Rewrites blocks: first line, number of lines, new content.
@@ -139,7 +163,9 @@ fn bless(file: &Path, text: &str, renewed: &[(usize, usize, String)]) {
 fn commands_in_documents_work() {
     let mut files: Vec<PathBuf> =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|f| root().join(f)).into();
-    files.extend(fs::read_dir(root().join("docs")).expect("docs").flatten().map(|e| e.path()));
+    for dir in ["docs", "docs/studies"] {
+        files.extend(fs::read_dir(root().join(dir)).expect("docs").flatten().map(|e| e.path()));
+    }
     files.retain(|p| p.extension().is_some_and(|e| e == "md"));
     files.sort();
     let counts: Vec<usize> = files.iter().map(|f| check(f)).collect();

@@ -2,7 +2,7 @@
 
 use super::output::table;
 use super::run::{ProgramArgs, quirks};
-use super::subject::{Against, CaseArgs, folder};
+use super::subject::{CaseArgs, Choice, folder};
 use super::{print, say, show_all, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
@@ -89,24 +89,16 @@ struct Other {
 }
 
 fn rival(args: &SensitivityArgs, text: &str, quirks: Quirks) -> Result<Other, Refusal> {
-    let against = Against::parse(text);
-    let target = against.target()?;
-    let mut case = args.case.clone();
-    let mut microcode = quirks;
-    match against {
-        Against::Microcode(vendor) => {
-            microcode = if vendor { Quirks::vendor() } else { Quirks::corrected() };
-        }
-        Against::Dynamic(_) if args.subject.len() == 1 => {
-            return Err(
-                anyhow!("--against {text}: a kernel says itself which sizes are static").into()
-            );
-        }
-        Against::Dynamic(dynamic) => case.dynamic = dynamic,
-        Against::Target(_) => {}
+    let choice = Choice::parse(text, args.subject.len() == 1)?;
+    if choice.gap.is_some() || !choice.sets.is_empty() {
+        let message = "sensitivity turns the figures itself; `ptoemu shapes` compares settings";
+        return Err(anyhow!("--against {text}: {message}").into());
     }
+    let case =
+        CaseArgs { dynamic: choice.dynamic.unwrap_or(args.case.dynamic), ..args.case.clone() };
+    let microcode = choice.quirks.unwrap_or(quirks);
     let subject = case.subject(&args.subject, &args.program, microcode)?;
-    Ok(Other { name: text.to_string(), subject, target })
+    Ok(Other { name: text.to_string(), subject, target: choice.target })
 }
 
 /// Records a subject; a run that was stopped is no subject of a study.

@@ -2,7 +2,7 @@
 
 use super::output::table;
 use super::run::{ProgramArgs, quirks};
-use super::subject::{Against, CaseArgs, folder};
+use super::subject::{CaseArgs, Choice, folder};
 use super::{print, say, write_json};
 use crate::calibrate::number;
 use crate::session::{Refusal, read_source};
@@ -30,7 +30,8 @@ pub struct ShapesArgs {
     /// Columns, likewise.
     #[arg(long, value_name = "COLS")]
     cols: String,
-    /// Compare with other microcode (vendor, corrected, dynamic, static) or a target (repeatable).
+    /// Compare with vendor, corrected, dynamic, static, gap=BYTES between tiles, FIGURE=VALUE or a
+    /// target; several at once with commas (repeatable).
     #[arg(long, value_name = "CHOICE")]
     against: Vec<String>,
     /// Bytes of the Unified Buffer the best tile may take.
@@ -83,34 +84,29 @@ fn sizes(option: &str, text: &str) -> Result<Vec<u32>, Refusal> {
 
 fn contenders(args: &ShapesArgs, quirks: Quirks) -> Result<Vec<Contender>, Refusal> {
     let targets = args.program.target.load()?;
-    let dynamic = args.case.dynamic;
+    let (dynamic, gap) = (args.case.dynamic, 0);
     let mut out: Vec<Contender> = targets
         .into_iter()
-        .map(|target| Contender { name: target.name.clone(), target, quirks, dynamic })
+        .map(|target| Contender { name: target.name.clone(), target, quirks, dynamic, gap })
         .collect();
     let Some(first) = out.first().cloned() else { return Err(anyhow!("no target").into()) };
     for text in &args.against {
-        let against = Against::parse(text);
-        let named = format!("{} {text}", first.name);
-        let next = match (&against, against.target()?) {
-            (_, Some(target)) => Contender { name: target.name.clone(), target, ..first.clone() },
-            (Against::Microcode(vendor), _) => {
-                let quirks = if *vendor { Quirks::vendor() } else { Quirks::corrected() };
-                Contender { name: named, quirks, ..first.clone() }
-            }
-            (Against::Dynamic(_), _) if args.subject.len() == 1 => {
-                let why = "a kernel says itself which sizes are static";
-                return Err(anyhow!("--against {text}: {why}").into());
-            }
-            (Against::Dynamic(dynamic), _) => {
-                Contender { name: named, dynamic: *dynamic, ..first.clone() }
-            }
-            (Against::Target(_), None) => continue,
+        let choice = Choice::parse(text, args.subject.len() == 1)?;
+        let target = choice.on(&first.target)?;
+        let name = match choice.target {
+            Some(_) => text.clone(),
+            None => format!("{} {text}", first.name),
         };
-        if out.iter().any(|c| c.name == next.name) {
-            return Err(anyhow!("--against {text}: {} is compared already", next.name).into());
+        if out.iter().any(|c| c.name == name) {
+            return Err(anyhow!("--against {text}: {name} is compared already").into());
         }
-        out.push(next);
+        out.push(Contender {
+            name,
+            target,
+            quirks: choice.quirks.unwrap_or(quirks),
+            dynamic: choice.dynamic.unwrap_or(dynamic),
+            gap: choice.gap.unwrap_or(0),
+        });
     }
     Ok(out)
 }

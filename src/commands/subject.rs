@@ -81,33 +81,62 @@ impl CaseArgs {
     }
 }
 
-/// What a study is compared with: microcode, a path of it, or a target.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Against {
-    /// The other microcode.
-    Microcode(bool),
-    /// Sizes known before the run, or not.
-    Dynamic(bool),
+/// A choice to compare with: parts joined by commas, each of which changes one thing.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Microcode.
+    pub quirks: Option<Quirks>,
+    /// Are sizes known only when it runs?
+    pub dynamic: Option<bool>,
     /// Another target.
-    Target(String),
+    pub target: Option<Target>,
+    /// Figures, as for `--set`.
+    pub sets: Vec<String>,
+    /// Bytes by which every tile of an operation lies further behind the one before.
+    pub gap: Option<u64>,
 }
 
-impl Against {
-    /// Reads `vendor`, `corrected`, `static`, `dynamic` or the name of a target.
-    pub fn parse(text: &str) -> Against {
-        match text {
-            "vendor" | "corrected" => Against::Microcode(text == "vendor"),
-            "dynamic" | "static" => Against::Dynamic(text == "dynamic"),
-            name => Against::Target(name.to_string()),
+impl Choice {
+    /// Reads `vendor`, `corrected`, `static`, `dynamic`, `gap=BYTES`, `FIGURE=VALUE` or the name of a
+    /// target, several separated by commas.
+    pub fn parse(text: &str, kernel: bool) -> Result<Choice, Refusal> {
+        let mut out = Choice::default();
+        for part in text.split(',').map(str::trim) {
+            match part {
+                "vendor" => out.quirks = Some(Quirks::vendor()),
+                "corrected" => out.quirks = Some(Quirks::corrected()),
+                "dynamic" | "static" if !kernel => out.dynamic = Some(part == "dynamic"),
+                "dynamic" | "static" => {
+                    let why = "a kernel says itself which sizes are static";
+                    return Err(anyhow!("--against {text}: {why}").into());
+                }
+                _ => out.more(text, part, kernel)?,
+            }
         }
+        Ok(out)
     }
 
-    /// The target, if it is one.
-    pub fn target(&self) -> Result<Option<Target>, Refusal> {
-        match self {
-            Against::Target(name) => Ok(Some(crate::targets::find(name)?)),
-            _ => Ok(None),
+    fn more(&mut self, text: &str, part: &str, kernel: bool) -> Result<(), Refusal> {
+        match part.split_once('=') {
+            Some(("gap", bytes)) => {
+                let gap = bytes.parse().ok().filter(|n: &u64| n % 32 == 0 && *n <= 65536);
+                let Some(gap) = gap.filter(|_| !kernel) else {
+                    let why = "tiles of an operation move by a multiple of 32 up to 65536 bytes";
+                    return Err(anyhow!("--against {text}: {why}").into());
+                };
+                self.gap = Some(gap);
+            }
+            Some(_) => self.sets.push(part.to_string()),
+            None => self.target = Some(crate::targets::find(part)?),
         }
+        Ok(())
+    }
+
+    /// The target of the choice: its own or the one given, with its figures set.
+    pub fn on(&self, target: &Target) -> Result<Target, Refusal> {
+        let mut target = self.target.clone().unwrap_or_else(|| target.clone());
+        crate::targets::override_all(&mut target, &self.sets)?;
+        Ok(target)
     }
 }
 

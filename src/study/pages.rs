@@ -53,6 +53,10 @@ fn histogram(s: &Sensitivity) -> Plot {
     plot::bars("Draws by total, from", &Axis::from_zero("draws"), &["draws"], &bars)
 }
 
+fn tenths(v: f64) -> String {
+    crate::calibrate::number((v * 10.0).round() / 10.0)
+}
+
 fn short(v: f64) -> String {
     crate::calibrate::number((v * 1e4).round() / 1e4)
 }
@@ -81,7 +85,7 @@ pub fn sensitivity(s: &Sensitivity, command: &str) -> (String, Vec<Named>) {
     page.text(&format!(
         "Ranges: {}. {} draws of all figures at once give a mean of {} cycles with a deviation of {}; \
          half of the totals exceed {}.",
-        u.ranges, u.draws, short(u.mean), short(u.deviation), short(u.p50),
+        u.ranges, u.draws, tenths(u.mean), tenths(u.deviation), short(u.p50),
     ));
     page.figure(&ranges, "The total with one figure at either end of its range.");
     page.figure(&bars, "");
@@ -251,7 +255,7 @@ pub fn ratio(s: &Shapes, contender: usize) -> Plot {
         }
         _ => HeatCell::default(),
     };
-    let keys = [format!("{first} is faster"), format!("{name} is faster")];
+    let keys = [format!("{first} is as fast or faster"), format!("{name} is faster")];
     grid(s, &format!("{}: time on {name} over time on {first}", s.subject), cell, &keys)
 }
 
@@ -274,9 +278,9 @@ fn bounds(s: &Shapes) -> Vec<String> {
     all
 }
 
-/// Microseconds over the rows, a line for each contender at the widest and narrowest shape.
+/// Microseconds over the rows: a line for each contender at the narrowest and at a middling width.
 fn curves(s: &Shapes) -> Plot {
-    let ends = [s.cols.first(), s.cols.last()].into_iter().flatten();
+    let ends = [s.cols.first(), s.cols.get(s.cols.len() / 2)].into_iter().flatten();
     let mut cols: Vec<u32> = ends.copied().collect();
     cols.dedup();
     let series: Vec<Series> = s
@@ -302,7 +306,7 @@ pub fn shapes(s: &Shapes, command: &str) -> (String, Vec<Named>) {
             "{}x{}, {} elements a cycle",
             best.rows,
             best.cols,
-            short(best.per_cycle.unwrap_or(0.0))
+            tenths(best.per_cycle.unwrap_or(0.0))
         );
         facts.push((best.contender.as_str(), text));
     }

@@ -2,12 +2,12 @@
 //! another target or microcode is the faster one.
 
 use crate::session::{self, Refusal, Request};
-use crate::whatif::{Recorded, Subject, Timer};
+use crate::whatif::{Recorded, Timer};
 use anyhow::anyhow;
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::target::Target;
-use ptoemu_isa::case::{Case, Placement};
-use ptoemu_isa::tile::Quirks;
+use ptoemu_isa::case::{self, Case, Placement};
+use ptoemu_isa::tile::{self, Call, Quirks};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub struct Contender {
     pub quirks: Quirks,
     /// Sizes known only when it runs.
     pub dynamic: bool,
+    /// Bytes by which every tile of an operation lies further behind the one before.
+    pub gap: u64,
 }
 
 /// The answer.
@@ -205,10 +207,15 @@ impl Family {
                 let mut case = (**case).clone();
                 (case.shape, case.valid) = ((rows, cols), (rows, cols));
                 (case.quirks, case.dynamic) = (c.quirks, case.dynamic || c.dynamic);
-                let call = case.call(Placement::Packed { align: 512 });
+                let mut call = case.call(Placement::Packed { align: 512 });
+                spread(&mut call, c.gap);
                 let ub_bytes = call.tiles().map(|(_, t)| t.end()).max();
-                let recorded = Subject::op(case).record(&c.target).map_err(reason)?;
-                Ok(Shaped { recorded, ub_bytes })
+                tile::check(&call, c.target.family, &session::limits(&c.target))
+                    .map_err(|d| d.message.clone())?;
+                let stream =
+                    case::record(&call, c.target.family).map_err(|s| s.0.message.clone())?;
+                let (streams, diagnostics) = (vec![stream], Vec::new());
+                Ok(Shaped { recorded: Recorded { streams, diagnostics, status: 0 }, ub_bytes })
             }
             Family::Kernel { source, args, request } => {
                 let put = |text: &str| {
@@ -230,6 +237,14 @@ impl Family {
                 Ok(Shaped { recorded: Recorded { streams, diagnostics, status }, ub_bytes })
             }
         }
+    }
+}
+
+/// Moves the second tile by a gap, the third by two, and so on.
+fn spread(call: &mut Call, gap: u64) {
+    let tiles = call.src.iter_mut().chain([&mut call.dst]).chain(&mut call.tmp);
+    for (n, t) in (0u64..).zip(tiles) {
+        t.addr += n * gap;
     }
 }
 
