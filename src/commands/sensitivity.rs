@@ -32,7 +32,7 @@ pub struct SensitivityArgs {
     #[arg(long = "range", value_name = "CONF=SHARE%+CYCLES")]
     ranges: Vec<String>,
     /// Draws of all figures at once.
-    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     draws: u32,
     /// Find where another choice becomes the faster: vendor, corrected, dynamic, static, or a target.
     #[arg(long, value_name = "CHOICE")]
@@ -125,11 +125,11 @@ fn study(
         return Err(anyhow!("{} cannot be timed on {}", subject.name, target.name).into());
     };
     let cycles = base.cycles as f64;
-    let swings = study::swings(&mut probe, knobs, args.step / 100.0, cycles);
+    let swings = study::swings(timer, knobs, args.step / 100.0, cycles);
     let interactions = study::interactions(&mut probe, &swings, cycles);
     let of: Vec<usize> = swings.iter().map(|s| s.0).collect();
     let regimes = study::regimes(&mut probe, knobs, &of);
-    let uncertainty = study::uncertainty(&mut probe, knobs, &ranges, args.draws as usize);
+    let uncertainty = study::uncertainty(timer, knobs, &ranges, args.draws as usize);
     let break_even = match rival {
         Some(other) => against(&mut probe, other, target, (knobs, &of))?,
         None => None,

@@ -4,6 +4,7 @@ use crate::calibrate::Parameter;
 use crate::session::Refusal;
 use crate::whatif::{Measured, Recorded, Timer, Worker};
 use ptoemu_core::target::{Conf, Target, schema};
+use rayon::prelude::*;
 
 /// A figure that can be turned.
 #[derive(Clone, Debug)]
@@ -40,6 +41,15 @@ pub fn timer<'r>(
 ) -> Result<Timer<'r>, Refusal> {
     let paths: Vec<&str> = knobs.iter().map(|k| k.parameter.path.as_str()).collect();
     Timer::new(recorded, target, &paths).map_err(|d| Refusal::Program(vec![d]))
+}
+
+/// A few figures, by number of the knob, with their values.
+pub type Changes = Vec<(usize, f64)>;
+
+/// Cycles under many changes, on all threads.
+pub fn many(timer: &Timer, knobs: &[Knob], all: &[Changes]) -> Vec<Option<f64>> {
+    let one = |probe: &mut Probe, changes: &Changes| probe.cycles(changes);
+    all.par_iter().map_init(|| Probe::new(timer, knobs), one).collect()
 }
 
 /// Asks for cycles with some figures changed.

@@ -1,6 +1,8 @@
 //! How the total follows each figure: one at a time, and two together.
 
+use super::probe::many;
 use super::{BreakEven, Knob, Probe, Regime, Uncertainty};
+use crate::whatif::Timer;
 use serde::Serialize;
 
 /// Figures whose pairs are looked at.
@@ -87,14 +89,24 @@ pub fn turned(knob: &Knob, step: f64) -> (f64, f64) {
     (p.accept(v - d), p.accept(v + d))
 }
 
+/// Cycles with each figure at its two ends, where the target can time both.
+pub(super) fn both_ends(
+    timer: &Timer,
+    knobs: &[Knob],
+    ends: &[(f64, f64)],
+) -> Vec<Option<(f64, f64)>> {
+    let changes = ends.iter().enumerate().flat_map(|(k, e)| [vec![(k, e.0)], vec![(k, e.1)]]);
+    let cycles = many(timer, knobs, &changes.collect::<Vec<_>>());
+    cycles.chunks(2).map(|c| Some((c[0]?, c[1]?))).collect()
+}
+
 /// Every figure turned down and up; those that move nothing are left out. Widest first.
-pub fn swings(probe: &mut Probe, knobs: &[Knob], step: f64, base: f64) -> Vec<(usize, Swing)> {
+pub fn swings(timer: &Timer, knobs: &[Knob], step: f64, base: f64) -> Vec<(usize, Swing)> {
+    let ends: Vec<(f64, f64)> = knobs.iter().map(|k| turned(k, step)).collect();
+    let cycles = both_ends(timer, knobs, &ends);
     let mut out: Vec<(usize, Swing)> = Vec::new();
     for (k, knob) in knobs.iter().enumerate() {
-        let (low, high) = turned(knob, step);
-        let (Some(a), Some(b)) = (probe.cycles(&[(k, low)]), probe.cycles(&[(k, high)])) else {
-            continue;
-        };
+        let (Some((a, b)), (low, high)) = (cycles[k], ends[k]) else { continue };
         let (value, width) = (knob.parameter.start, high - low);
         if (a, b) == (base, base) || width == 0.0 {
             continue;

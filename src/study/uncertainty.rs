@@ -1,6 +1,9 @@
 //! How far the total is open because figures are.
 
+use super::probe::{Changes, many};
+use super::sensitivity::both_ends;
 use super::{Knob, Probe, Ranges};
+use crate::whatif::Timer;
 use serde::Serialize;
 
 /// Figures that are fixed one after the other.
@@ -53,65 +56,64 @@ pub struct Shrink {
 }
 
 /// Draws the figures from their ranges and times every draw.
-pub fn uncertainty(
-    probe: &mut Probe,
-    knobs: &[Knob],
-    ranges: &Ranges,
-    draws: usize,
-) -> Uncertainty {
-    let mut open = open(probe, knobs, ranges);
-    let totals = |probe: &mut Probe, open: &[(usize, Shrink)], without: Option<usize>| {
-        let mut random = Random(0x5DEE_CE66_D1CE_5EED);
-        let mut out = Vec::with_capacity(draws);
-        for _ in 0..draws {
-            // Every figure draws, also a fixed one, so that the others keep their numbers.
-            let values: Vec<(usize, f64)> = open
-                .iter()
-                .map(|(k, s)| (*k, s.low + (s.high - s.low) * random.next()))
-                .filter(|(k, _)| Some(*k) != without)
-                .map(|(k, v)| (k, knobs[k].parameter.accept(v)))
-                .collect();
-            out.extend(probe.cycles(&values));
-        }
-        out
+pub fn uncertainty(timer: &Timer, knobs: &[Knob], ranges: &Ranges, draws: usize) -> Uncertainty {
+    let mut open = open(timer, knobs, ranges);
+    let mut random = Random(0x5DEE_CE66_D1CE_5EED);
+    let mut draw = || -> Changes {
+        let value = |(k, s): &(usize, Shrink)| {
+            (*k, knobs[*k].parameter.accept(s.low + (s.high - s.low) * random.next()))
+        };
+        open.iter().map(value).collect()
     };
-    let mut all = totals(probe, &open, None);
-    let (mean, deviation) = moments(&all);
-    for n in 0..open.len().min(FIXED) {
-        let (_, left) = moments(&totals(probe, &open, Some(open[n].0)));
-        open[n].1.shrink = (deviation > 0.0).then(|| 1.0 - left / deviation);
+    let all: Vec<Changes> = (0..draws).map(|_| draw()).collect();
+    // The other figures keep their numbers when one is held still.
+    let totals = |without: Option<usize>| -> Vec<f64> {
+        let still = |c: &Changes| c.iter().copied().filter(|(k, _)| Some(*k) != without).collect();
+        let changes: Vec<Changes> = all.iter().map(still).collect();
+        many(timer, knobs, &changes).into_iter().flatten().collect()
+    };
+    let mut sorted = totals(None);
+    let (mean, deviation) = moments(&sorted);
+    let left: Vec<f64> =
+        open.iter().take(FIXED).map(|(k, _)| moments(&totals(Some(*k))).1).collect();
+    for ((_, figure), left) in open.iter_mut().zip(left) {
+        figure.shrink = (deviation > 0.0).then(|| 1.0 - left / deviation);
     }
-    all.sort_by(f64::total_cmp);
+    sorted.sort_by(f64::total_cmp);
     let at = |q: f64| {
-        let i = (q * all.len() as f64) as usize;
-        all.get(i.min(all.len().saturating_sub(1))).copied().unwrap_or(0.0)
+        let i = (q * sorted.len() as f64) as usize;
+        sorted.get(i.min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
     };
     Uncertainty {
         ranges: ranges.text(),
-        draws: all.len(),
+        draws: sorted.len(),
         mean,
         deviation,
         p05: at(0.05),
         p50: at(0.5),
         p95: at(0.95),
         figures: open.into_iter().map(|(_, s)| s).collect(),
-        histogram: histogram(&all),
+        histogram: histogram(&sorted),
     }
 }
 
 /// Figures whose range moves the total.
-fn open(probe: &mut Probe, knobs: &[Knob], ranges: &Ranges) -> Vec<(usize, Shrink)> {
-    let Some(base) = probe.cycles(&[]) else { return Vec::new() };
-    let mut out: Vec<(usize, Shrink)> = Vec::new();
-    for (k, knob) in knobs.iter().enumerate() {
-        let (p, r) = (&knob.parameter, ranges.of(knob.conf));
+fn open(timer: &Timer, knobs: &[Knob], ranges: &Ranges) -> Vec<(usize, Shrink)> {
+    let Some(base) = Probe::new(timer, knobs).cycles(&[]) else { return Vec::new() };
+    let reach = |k: &Knob| {
+        let (p, r) = (&k.parameter, ranges.of(k.conf));
         let cycles = if p.unit == "cycles" { r.cycles } else { 0.0 };
         let d = p.start.abs() * r.share + cycles;
         let clamp = |v: f64| v.clamp(p.range.min, p.range.max);
-        let (low, high) = (clamp(p.start - d), clamp(p.start + d));
-        let (Some(a), Some(b)) =
-            (probe.cycles(&[(k, p.accept(low))]), probe.cycles(&[(k, p.accept(high))]))
-        else {
+        (clamp(p.start - d), clamp(p.start + d))
+    };
+    let reaches: Vec<(f64, f64)> = knobs.iter().map(reach).collect();
+    let accept = |(k, r): (&Knob, &(f64, f64))| (k.parameter.accept(r.0), k.parameter.accept(r.1));
+    let ends: Vec<(f64, f64)> = knobs.iter().zip(&reaches).map(accept).collect();
+    let cycles = both_ends(timer, knobs, &ends);
+    let mut out: Vec<(usize, Shrink)> = Vec::new();
+    for (k, knob) in knobs.iter().enumerate() {
+        let (Some((a, b)), (low, high), p) = (cycles[k], reaches[k], &knob.parameter) else {
             continue;
         };
         if (a, b) != (base, base) {
