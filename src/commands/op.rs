@@ -57,40 +57,40 @@ pub struct OpArgs {
 pub struct CaseArgs {
     /// Valid rows and columns, RxC; all by default.
     #[arg(long, value_name = "RxC")]
-    valid: Option<String>,
+    pub(super) valid: Option<String>,
     /// Row-expand operations: 1, one scalar per row; 2, one 32-byte block per row.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
-    mode: u8,
+    pub(super) mode: u8,
     /// Row-expand operations: the expanded operand is src0.
     #[arg(long)]
-    swap: bool,
+    pub(super) swap: bool,
     /// Shape of the scratch tile.
     #[arg(long, value_name = "RxC", conflicts_with = "no_tmp")]
-    tmp: Option<String>,
+    pub(super) tmp: Option<String>,
     /// Leave the scratch tile out.
     #[arg(long)]
-    no_tmp: bool,
+    pub(super) no_tmp: bool,
     /// Layout of a row reduction's result: nd or dn (one column, col_major).
     #[arg(long, value_enum, default_value = "dn")]
-    dst: Layout,
+    pub(super) dst: Layout,
     /// Physical columns of the destination.
     #[arg(long, value_name = "N")]
-    dst_cols: Option<u32>,
+    pub(super) dst_cols: Option<u32>,
     /// Layout of TROWEXPAND's source.
     #[arg(long, value_enum, default_value = "dn")]
-    src: Layout,
+    pub(super) src: Layout,
     /// Element type of a conversion's result.
     #[arg(long, value_name = "TYPE")]
-    to: Option<String>,
+    pub(super) to: Option<String>,
     /// Valid sizes are run-time values (some fast paths need static ones).
     #[arg(long)]
-    dynamic: bool,
+    pub(super) dynamic: bool,
     /// Microcode: corrected or vendor.
     #[arg(long, default_value = "corrected", value_name = "corrected|vendor")]
-    microcode: Microcode,
+    pub(super) microcode: Microcode,
     /// Swapped SUB, DIV, EXPDIF: seed or vendor.
     #[arg(long, value_enum, default_value = "seed")]
-    operand_order: Order,
+    pub(super) operand_order: Order,
 }
 
 /// Layout of a one-column tile.

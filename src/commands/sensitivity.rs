@@ -2,12 +2,12 @@
 
 use super::output::table;
 use super::run::{ProgramArgs, quirks};
-use super::subject::{CaseArgs, Choice, folder};
+use super::subject::{Choice, FormArgs, folder};
 use super::{print, say, show_all, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
-use crate::study::{self, BreakEven, Knob, Probe, Ranges, Rival, Sensitivity, files, pages, timer};
-use crate::whatif::{Recorded, Subject, Timer};
+use crate::study::{self, BreakEven, Probe, Ranges, Rival, Sensitivity, files, pages, timer};
+use crate::whatif::{Recorded, Subject};
 use anyhow::anyhow;
 use clap::Args;
 use ptoemu_core::diag::Level;
@@ -24,7 +24,7 @@ pub struct SensitivityArgs {
     #[command(flatten)]
     program: ProgramArgs,
     #[command(flatten)]
-    case: CaseArgs,
+    case: FormArgs,
     /// Percent by which each figure is turned down and up; whole figures by 1 at least.
     #[arg(long, default_value_t = 10.0, value_name = "PERCENT", value_parser = step)]
     step: f64,
@@ -66,9 +66,10 @@ pub fn sensitivity(args: &SensitivityArgs) -> Result<u8, Refusal> {
         crate::data::writable(path)?;
     }
     let recorded = recorded(&subject, &target)?;
-    let knobs = study::knobs(&target);
-    let timer = timer(&recorded, &target, &knobs)?;
-    let report = study(args, (&subject, &target), (&timer, &knobs), ranges, rival)?;
+    let mut report = study(args, (&subject, &target), &recorded, ranges)?;
+    if let Some(other) = rival {
+        report.break_even = against(other, &target, &recorded)?;
+    }
     if let Some(dir) = &args.out {
         let (html, plots) = pages::sensitivity(&report, &files::command());
         let names = files::write(dir, &html, &plots, &report.swings)?;
@@ -95,7 +96,7 @@ fn rival(args: &SensitivityArgs, text: &str, quirks: Quirks) -> Result<Other, Re
         return Err(anyhow!("--against {text}: {message}").into());
     }
     let case =
-        CaseArgs { dynamic: choice.dynamic.unwrap_or(args.case.dynamic), ..args.case.clone() };
+        FormArgs { dynamic: choice.dynamic.unwrap_or(args.case.dynamic), ..args.case.clone() };
     let microcode = choice.quirks.unwrap_or(quirks);
     let subject = case.subject(&args.subject, &args.program, microcode)?;
     Ok(Other { name: text.to_string(), subject, target: choice.target })
@@ -104,7 +105,7 @@ fn rival(args: &SensitivityArgs, text: &str, quirks: Quirks) -> Result<Other, Re
 /// Records a subject; a run that was stopped is no subject of a study.
 fn recorded(subject: &Subject, target: &Target) -> Result<Recorded, Refusal> {
     let recorded = subject.record(target)?;
-    if recorded.status == 2 {
+    if recorded.stopped.is_some() {
         return Err(Refusal::Program(recorded.diagnostics));
     }
     if recorded.diagnostics.iter().any(|d| d.level == Level::Error) {
@@ -116,10 +117,11 @@ fn recorded(subject: &Subject, target: &Target) -> Result<Recorded, Refusal> {
 fn study(
     args: &SensitivityArgs,
     (subject, target): (&Subject, &Target),
-    (timer, knobs): (&Timer, &[Knob]),
+    recorded: &Recorded,
     ranges: Ranges,
-    rival: Option<Other>,
 ) -> Result<Sensitivity, Refusal> {
+    let knobs = &study::knobs(target, &[recorded]);
+    let timer = &timer(recorded, target, knobs)?;
     let mut probe = Probe::new(timer, knobs);
     let Some(base) = probe.time(&[]).filter(|m| m.cycles > 0) else {
         return Err(anyhow!("{} cannot be timed on {}", subject.name, target.name).into());
@@ -128,51 +130,50 @@ fn study(
     let swings = study::swings(timer, knobs, args.step / 100.0, cycles);
     let interactions = study::interactions(&mut probe, &swings, cycles);
     let of: Vec<usize> = swings.iter().map(|s| s.0).collect();
-    let regimes = study::regimes(&mut probe, knobs, &of);
-    let uncertainty = study::uncertainty(timer, knobs, &ranges, args.draws as usize);
-    let break_even = match rival {
-        Some(other) => against(&mut probe, other, target, (knobs, &of))?,
-        None => None,
-    };
-    let name = format!("{} {}", subject.name, subject.shape).trim_end().to_string();
     Ok(Sensitivity {
-        subject: name,
+        subject: format!("{} {}", subject.name, subject.shape).trim_end().to_string(),
         target: target.name.clone(),
         cycles: base.cycles,
         bound: base.bound.to_string(),
         step: args.step / 100.0,
-        figures: knobs.len(),
+        figures: study::movable_figures(target),
         swings: swings.into_iter().map(|s| s.1).collect(),
         interactions,
-        regimes,
-        uncertainty,
-        break_even,
+        regimes: study::regimes(&mut probe, knobs, &of),
+        uncertainty: study::uncertainty(timer, knobs, &ranges, args.draws as usize),
+        break_even: None,
     })
 }
 
+/// Where the other choice becomes the faster one.
 fn against(
-    probe: &mut Probe,
     other: Other,
     target: &Target,
-    (knobs, of): (&[Knob], &[usize]),
+    recorded: &Recorded,
 ) -> Result<Option<BreakEven>, Refusal> {
-    let theirs = other.target.as_ref().unwrap_or(target);
-    let record = recorded(&other.subject, theirs)?;
+    let theirs = recorded_on(&other, target)?;
+    // Figures that only the rival uses count as well.
+    let runs = if other.target.is_some() { vec![recorded] } else { vec![recorded, &theirs] };
+    let knobs = study::knobs(target, &runs);
+    let ours = timer(recorded, target, &knobs)?;
+    let mut probe = Probe::new(&ours, &knobs);
     match &other.target {
         Some(t) => {
-            let timer = timer(&record, t, &[])?;
+            let timer = timer(&theirs, t, &[])?;
             let Some(m) = Probe::new(&timer, &[]).time(&[]) else { return Ok(None) };
             let rival = Rival::Target { time_us: m.time_us, us_per_cycle: target.us_per_cycle() };
-            Ok(study::break_even(probe, rival, other.name, knobs, of))
+            Ok(study::break_even(&mut probe, rival, other.name, &knobs))
         }
         None => {
-            let timer = timer(&record, target, knobs)?;
-            let mut theirs = Probe::new(&timer, knobs);
-            // Figures that only the rival uses count as well.
-            let of: Vec<usize> = (0..knobs.len()).collect();
-            Ok(study::break_even(probe, Rival::Microcode(&mut theirs), other.name, knobs, &of))
+            let timer = timer(&theirs, target, &knobs)?;
+            let rival = &mut Probe::new(&timer, &knobs);
+            Ok(study::break_even(&mut probe, Rival::Microcode(rival), other.name, &knobs))
         }
     }
+}
+
+fn recorded_on(other: &Other, target: &Target) -> Result<Recorded, Refusal> {
+    recorded(&other.subject, other.target.as_ref().unwrap_or(target))
 }
 
 fn signed(v: f64) -> String {

@@ -2,7 +2,7 @@
 
 use super::output::table;
 use super::run::{ProgramArgs, quirks};
-use super::subject::{CaseArgs, Choice, folder};
+use super::subject::{Choice, FormArgs, folder};
 use super::{print, say, write_json};
 use crate::calibrate::number;
 use crate::session::{Refusal, read_source};
@@ -23,7 +23,7 @@ pub struct ShapesArgs {
     #[command(flatten)]
     program: ProgramArgs,
     #[command(flatten)]
-    case: CaseArgs,
+    case: FormArgs,
     /// Rows: 8,16,32 or 8..64 or 8..64:8 or 8..256:x2.
     #[arg(long, value_name = "ROWS")]
     rows: String,
@@ -70,7 +70,7 @@ pub fn shapes(args: &ShapesArgs) -> Result<u8, Refusal> {
 
 fn sizes(option: &str, text: &str) -> Result<Vec<u32>, Refusal> {
     let all = values::parse(text).map_err(|f| {
-        let help = f.help.map_or(String::new(), |h| format!("; {h}"));
+        let help = if f.help.is_empty() { String::new() } else { format!("; {}", f.help) };
         anyhow!("{option} {text}: {}{help}", f.message)
     })?;
     let whole = |v: &f64| *v >= 1.0 && *v <= 1e6 && v.fract() == 0.0;
@@ -128,7 +128,7 @@ fn family(args: &ShapesArgs, quirks: Quirks) -> Result<(String, Family), Refusal
             Ok((name.into_owned(), Family::Kernel { source, args, request: Box::new(request) }))
         }
         [op, dtype] => {
-            let case = args.case.case((op, dtype), (1, 1), &args.program, quirks)?;
+            let case = args.case.case([op, dtype, "1x1"], &args.program, quirks)?;
             let name = format!("{} {}", case.op.name, case.dtype);
             Ok((name, Family::Op(Box::new(case))))
         }

@@ -1,19 +1,19 @@
 //! What a study is about: a kernel, or one tile operation.
 
-use super::op::pair;
-use super::run::{ProgramArgs, order};
+use super::op::{self, Layout};
+use super::run::ProgramArgs;
 use crate::session::{Refusal, read_source};
 use crate::whatif::Subject;
 use anyhow::anyhow;
 use clap::Args;
 use ptoemu_core::target::Target;
 use ptoemu_isa::case::Case;
-use ptoemu_isa::tile::{self, Quirks};
+use ptoemu_isa::tile::Quirks;
 use std::path::{Path, PathBuf};
 
 /// Options of tile operations in studies.
 #[derive(Args, Clone, Debug)]
-pub struct CaseArgs {
+pub struct FormArgs {
     /// Operation: its sizes are run-time values (some fast paths need static ones).
     #[arg(long)]
     pub dynamic: bool,
@@ -28,34 +28,30 @@ pub struct CaseArgs {
     pub to: Option<String>,
 }
 
-impl CaseArgs {
-    /// A tile operation by name and type.
+impl FormArgs {
+    /// A tile operation by name, type and shape.
     pub fn case(
         &self,
-        (op, dtype): (&str, &str),
-        (rows, cols): (u32, u32),
+        [op, dtype, shape]: [&str; 3],
         program: &ProgramArgs,
         quirks: Quirks,
     ) -> Result<Case, Refusal> {
-        let name = op.trim_start_matches("pto.").to_ascii_lowercase();
-        let found = tile::find(&name)
-            .ok_or_else(|| anyhow!("no tile operation `{op}`; `ptoemu explain` lists all"))?;
-        if found.sig.view {
-            let message = anyhow!("{name} moves global memory: study a kernel that holds it");
-            return Err(message.into());
-        }
-        let dtype = dtype.parse().map_err(|e| anyhow!("{e}"))?;
-        if u64::from(rows) * u64::from(cols) > 1 << 24 {
-            return Err(anyhow!("{rows}x{cols} is larger than any UB").into());
-        }
-        let mut c = Case::new(found, dtype, rows, cols);
-        let to = self.to.as_ref().map(|t| t.parse().map_err(|e| anyhow!("{e}")));
-        (c.to, c.mode, c.swap) = (to.transpose()?, self.mode, self.swap);
-        if name == "tcvt" && c.to.is_none() {
-            return Err(anyhow!("tcvt needs --to TYPE").into());
-        }
-        (c.dynamic, c.quirks, c.order) = (self.dynamic, quirks, order(program.operand_order));
-        Ok(c)
+        let plain = op::CaseArgs {
+            valid: None,
+            mode: self.mode,
+            swap: self.swap,
+            tmp: None,
+            no_tmp: false,
+            dst: Layout::Dn,
+            dst_cols: None,
+            src: Layout::Dn,
+            to: self.to.clone(),
+            dynamic: self.dynamic,
+            microcode: program.microcode.clone(),
+            operand_order: program.operand_order,
+        };
+        let case = plain.case(op, dtype, shape)?;
+        Ok(Case { quirks, ..case })
     }
 
     /// `KERNEL.pto`, or `OP TYPE RxC`.
@@ -73,8 +69,7 @@ impl CaseArgs {
                 Ok(Subject::kernel(&source, String::new(), request))
             }
             [op, dtype, shape] => {
-                let case = self.case((op, dtype), pair(shape)?, program, quirks)?;
-                Ok(Subject::op(case))
+                Ok(Subject::op(self.case([op, dtype, shape], program, quirks)?))
             }
             _ => Err(anyhow!("give KERNEL.pto, or OP TYPE RxC such as trowmax f32 64x128").into()),
         }

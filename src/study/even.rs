@@ -60,19 +60,17 @@ impl Rival<'_, '_, '_> {
 /// Steps away from the value, doubling.
 const DOUBLINGS: u32 = 10;
 
-/// Crossings along some figures.
+/// Crossings along the figures.
 pub fn break_even(
     probe: &mut Probe,
     mut rival: Rival,
     name: String,
     knobs: &[Knob],
-    of: &[usize],
 ) -> Option<BreakEven> {
     let (ours, theirs) = rival.both(probe, &[])?;
     let unit = if matches!(rival, Rival::Microcode(_)) { "cycles" } else { "us" };
     let mut crossings = Vec::new();
-    for &k in of {
-        let Some(knob) = knobs.get(k) else { continue };
+    for (k, knob) in knobs.iter().enumerate() {
         for sign in [-1.0, 1.0] {
             crossings.extend(crossing(probe, &mut rival, knob, (k, sign), ours < theirs));
         }

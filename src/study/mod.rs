@@ -14,7 +14,7 @@ pub mod shapes;
 mod uncertainty;
 
 pub use even::{BreakEven, Crossing, Rival, break_even};
-pub use probe::{Knob, Probe, knobs, timer};
+pub use probe::{Knob, Probe, knobs, movable_figures, timer};
 pub use ranges::Ranges;
 pub use regime::{Regime, regimes};
 pub use sensitivity::{Interaction, Sensitivity, Swing, interactions, swings};

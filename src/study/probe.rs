@@ -5,6 +5,7 @@ use crate::session::Refusal;
 use crate::whatif::{Measured, Recorded, Timer, Worker};
 use ptoemu_core::target::{Conf, Target, schema};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// A figure that can be turned.
 #[derive(Clone, Debug)]
@@ -17,20 +18,51 @@ pub struct Knob {
     pub src: String,
 }
 
-/// Every figure of a target that changes cycles and nothing else. The banks are left out: they are
-/// no quantities to add a little to.
-pub fn knobs(target: &Target) -> Vec<Knob> {
-    let movable = |p: &str| {
-        !schema::changes_execution(p)
-            && p != "clock_mhz"
-            && (!p.starts_with("ub.") || p == "ub.read_stage")
+/// Does the figure change cycles and nothing else? The banks are left out: they are no quantities to
+/// add a little to.
+fn movable(path: &str) -> bool {
+    !schema::changes_execution(path)
+        && path != "clock_mhz"
+        && (!path.starts_with("ub.") || path == "ub.read_stage")
+}
+
+/// How many figures of a target change cycles and nothing else.
+pub fn movable_figures(target: &Target) -> usize {
+    target.paths().filter(|(p, _)| movable(p)).count()
+}
+
+/// Those of them that the runs can depend on: figures of instructions that none of them issues are
+/// left out.
+pub fn knobs(target: &Target, runs: &[&Recorded]) -> Vec<Knob> {
+    let issued = issued(target, runs);
+    let used = |path: &str| {
+        let head = path.split('.').next().unwrap_or(path);
+        !target.catalogue().knows(head) || issued.contains(head)
     };
     let knob = |path: &str| {
         let figure = target.get(path).ok()?;
         let parameter = Parameter::new(target, path, true)?;
         Some(Knob { parameter, conf: figure.conf, src: figure.src.clone() })
     };
-    target.paths().filter(|(p, _)| movable(p)).filter_map(|(p, _)| knob(p)).collect()
+    let paths = target.paths().map(|(p, _)| p).filter(|p| movable(p) && used(p));
+    paths.filter_map(knob).collect()
+}
+
+/// Instructions of the runs, and those whose figures they share.
+fn issued(target: &Target, runs: &[&Recorded]) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for stream in runs.iter().flat_map(|r| &r.streams) {
+        for entry in stream.records.iter().filter_map(|r| target.catalogue().get(r.op)) {
+            if !out.contains(entry.mnemonic) {
+                out.extend([entry.mnemonic.to_string(), entry.cost_class.to_string()]);
+            }
+        }
+        for class in stream.functions.iter().flat_map(|f| &f.classes) {
+            out.insert(class.name.clone());
+            out.extend(class.fallback.clone());
+        }
+    }
+    out
 }
 
 /// A timer over the figures.

@@ -215,7 +215,7 @@ impl Family {
                 let stream =
                     case::record(&call, c.target.family).map_err(|s| s.0.message.clone())?;
                 let (streams, diagnostics) = (vec![stream], Vec::new());
-                Ok(Shaped { recorded: Recorded { streams, diagnostics, status: 0 }, ub_bytes })
+                Ok(Shaped { recorded: Recorded { streams, diagnostics, stopped: None }, ub_bytes })
             }
             Family::Kernel { source, args, request } => {
                 let put = |text: &str| {
@@ -232,9 +232,9 @@ impl Family {
                 }
                 let blocks = &ran.outcome.blocks;
                 let ub_bytes = blocks.iter().flat_map(|b| &b.tiles).map(|t| t.end).max();
-                let (status, diagnostics) = (ran.status(), ran.diagnostics());
+                let diagnostics = ran.diagnostics();
                 let streams = ran.outcome.blocks.into_iter().map(|b| b.stream).collect();
-                Ok(Shaped { recorded: Recorded { streams, diagnostics, status }, ub_bytes })
+                Ok(Shaped { recorded: Recorded { streams, diagnostics, stopped: None }, ub_bytes })
             }
         }
     }
