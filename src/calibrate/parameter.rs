@@ -38,6 +38,11 @@ impl Parameter {
         Some(Parameter { path, unit, start, range, whole, named })
     }
 
+    /// Is it a choice among a few, not a quantity?
+    pub fn is_choice(&self) -> bool {
+        self.unit.is_empty() && self.range.min == 0.0 && self.range.max <= 3.0
+    }
+
     /// The nearest value the figure may take.
     pub fn accept(&self, v: f64) -> f64 {
         let v = v.clamp(self.range.min, self.range.max);
@@ -71,7 +76,8 @@ pub fn parameters(target: &mut Target, names: &[String]) -> Result<Vec<Parameter
             }
         }
     }
-    if let Some(p) = out.iter().find(|p| fixed(&p.path)) {
+    out.retain(|p| p.named || !p.is_choice());
+    if let Some(p) = out.iter().find(|p| fixed(&p.path) || p.is_choice()) {
         let message = format!("`{}` is no latency and no rate: it cannot be fitted", p.path);
         return Err(Diagnostic::error("calibrate.figure", message)
             .help("a study with `whatif` can vary it"));

@@ -18,17 +18,18 @@ pub struct Knob {
     pub src: String,
 }
 
-/// Does the figure change cycles and nothing else? The banks are left out: they are no quantities to
-/// add a little to.
-fn movable(path: &str) -> bool {
-    !schema::changes_execution(path)
+/// The figure at a path if it is a quantity that changes cycles and nothing else. Banks and choices
+/// are left out: nothing can be added to them a little at a time.
+fn movable(target: &Target, path: &str) -> Option<Parameter> {
+    let named = !schema::changes_execution(path)
         && path != "clock_mhz"
-        && (!path.starts_with("ub.") || path == "ub.read_stage")
+        && (!path.starts_with("ub.") || path == "ub.read_stage");
+    Parameter::new(target, path, true).filter(|p| named && !p.is_choice())
 }
 
 /// How many figures of a target change cycles and nothing else.
 pub fn movable_figures(target: &Target) -> usize {
-    target.paths().filter(|(p, _)| movable(p)).count()
+    target.paths().filter(|(p, _)| movable(target, p).is_some()).count()
 }
 
 /// Those of them that the runs can depend on: figures of instructions that none of them issues are
@@ -41,11 +42,10 @@ pub fn knobs(target: &Target, runs: &[&Recorded]) -> Vec<Knob> {
     };
     let knob = |path: &str| {
         let figure = target.get(path).ok()?;
-        let parameter = Parameter::new(target, path, true)?;
+        let parameter = movable(target, path)?;
         Some(Knob { parameter, conf: figure.conf, src: figure.src.clone() })
     };
-    let paths = target.paths().map(|(p, _)| p).filter(|p| movable(p) && used(p));
-    paths.filter_map(knob).collect()
+    target.paths().map(|(p, _)| p).filter(|p| used(p)).filter_map(knob).collect()
 }
 
 /// Instructions of the runs, and those whose figures they share.
