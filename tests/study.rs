@@ -163,6 +163,12 @@ fn a_folder_holds_page_pictures_and_rows() {
             format!("shapes tadd f32 --rows 8,16 --cols 64 -v a3,950pr -o {at}"),
             &["study.html", "study.csv", "rate-1.svg", "rate-2.svg", "ratio-1.svg", "time.svg"],
         ),
+        (
+            format!(
+                "calibrate tests/data/measured/a2a3_measured_lines.csv --fit drain,end --page {at}"
+            ),
+            &["study.html", "study.csv", "residuals.svg"],
+        ),
     ] {
         let (status, _, err) = ptoemu(&line);
         assert_eq!(status, 0, "{err}");

@@ -6,6 +6,7 @@ use super::{TargetArgs, print, say, write_json};
 use crate::calibrate::samples::{self, Exe, Options};
 use crate::calibrate::{self, Calibration, Loss, Request, number, overridden, target_file};
 use crate::session::Refusal;
+use crate::study::{self, files};
 use anyhow::anyhow;
 use clap::Args;
 use ptoemu_core::target::Target;
@@ -44,6 +45,9 @@ pub struct CalibrateArgs {
     /// Only the summary, not every row.
     #[arg(long)]
     summary: bool,
+    /// Write a page into a folder: study.html, its picture, and study.csv with every row.
+    #[arg(long, value_name = "DIR")]
+    page: Option<PathBuf>,
     /// Write the fit as JSON (`-` for stdout).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -67,6 +71,11 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
     let fit = calibrate::calibrate(target.clone(), rows, &request)?;
     if let (Some(path), Some(base)) = (&args.out, &base) {
         write_target(args, &fit, &target, base, path)?;
+    }
+    if let Some(dir) = &args.page {
+        let (html, plots) = study::calibration(&fit, &files::command());
+        let names = files::write(dir, &html, &plots, &fit.rows)?;
+        names.iter().for_each(|n| say(&format!("wrote {}", dir.join(n).display())));
     }
     write_json(&args.json, &fit)?;
     if args.json.is_none() {

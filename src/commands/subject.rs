@@ -114,7 +114,7 @@ impl Choice {
     fn more(&mut self, text: &str, part: &str, kernel: bool) -> Result<(), Refusal> {
         match part.split_once('=') {
             Some(("gap", bytes)) => {
-                let gap = bytes.parse().ok().filter(|n: &u64| n % 32 == 0 && *n <= 65536);
+                let gap = bytes.parse().ok().filter(|n: &u64| n.is_multiple_of(32) && *n <= 65536);
                 let Some(gap) = gap.filter(|_| !kernel) else {
                     let why = "tiles of an operation move by a multiple of 32 up to 65536 bytes";
                     return Err(anyhow!("--against {text}: {why}").into());

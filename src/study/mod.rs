@@ -5,6 +5,7 @@
 
 mod even;
 pub mod files;
+mod fit_page;
 pub mod pages;
 mod probe;
 pub mod ranges;
@@ -14,6 +15,7 @@ pub mod shapes;
 mod uncertainty;
 
 pub use even::{BreakEven, Crossing, Rival, break_even};
+pub use fit_page::calibration;
 pub use probe::{Knob, Probe, knobs, movable_figures, timer};
 pub use ranges::Ranges;
 pub use regime::{Regime, regimes};

@@ -12,8 +12,7 @@ const BARS: usize = 16;
 pub type Named = (String, Plot);
 
 fn number(v: f64) -> Cell {
-    let decimals = if v.fract() == 0.0 { 0 } else { 4 };
-    Cell::number(v, decimals)
+    Cell::html(short(v), Some(v))
 }
 
 fn maybe(v: Option<f64>, decimals: usize) -> Cell {
