@@ -23,14 +23,18 @@ fn target(name: &str) -> Target {
 }
 
 fn softmax() -> Subject {
-    let path = format!("{}/examples/softmax.pto", env!("CARGO_MANIFEST_DIR"));
+    kernel_of("examples/softmax.pto", 64 * 128 * 4)
+}
+
+fn kernel_of(file: &str, bytes: usize) -> Subject {
+    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let mut bytes = vec![0u8; 64 * 128 * 4];
-    Dist::Unit.fill(DType::F32, 1, 0, &mut bytes);
-    let binding = Binding { name: "x".into(), value: ArgValue::Bytes(bytes) };
+    let mut data = vec![0u8; bytes];
+    Dist::Unit.fill(DType::F32, 1, 0, &mut data);
+    let binding = Binding { name: "x".into(), value: ArgValue::Bytes(data) };
     let args = vec![Given { binding, shape: None, file: None }];
     let request = Request { args, ..Request::default() };
-    Subject::kernel(&SourceFile::new("softmax.pto", text), String::new(), request)
+    Subject::kernel(&SourceFile::new(file, text), String::new(), request)
 }
 
 /// Figures only, and with the banks changing at every point.
@@ -40,7 +44,10 @@ const FIGURES: [(&str, &[&str]); 2] = [
 ];
 
 fn grid(name: &str) -> Grid {
-    let sets = FIGURES.iter().find(|(n, _)| *n == name).map_or(&[][..], |(_, s)| s);
+    grid_of(FIGURES.iter().find(|(n, _)| *n == name).map_or(&[][..], |(_, s)| s))
+}
+
+fn grid_of(sets: &[&str]) -> Grid {
     let axis = |s: &&str| Axis::one(Sweep::parse("--set", s).unwrap_or_else(|e| panic!("{e:?}")));
     Grid::new(sets.iter().map(axis).collect()).unwrap_or_else(|e| panic!("{e:?}"))
 }
@@ -57,6 +64,45 @@ fn softmax_a3_one_thread(b: Bencher, what: &str) {
         grid.values(point % grid.len(), &mut values);
         point += 1;
         worker.time(black_box(&values)).cycles
+    });
+}
+
+/// Kernels of the 950: five vector functions, and one of over a million loop trips.
+const KERNELS: [(&str, &str); 2] =
+    [("softmax", "examples/softmax.pto"), ("million", "tests/data/million_950.pto")];
+
+/// Figures of the instructions in them, every point new; and of the pipes beside them.
+const FIGURES_950: [(&str, &[&str]); 2] = [
+    ("functions", &["vf.startup=20..59", "vadd.latency=5..14", "vf.drain=1..30"]),
+    ("pipes", &["scalar.issue=0..9", "mte2.latency=100..499", "vf.drain=11,12"]),
+];
+
+/// All threads on the 950; points a sample as many as a second is likely to hold.
+#[divan::bench(args = ["softmax functions", "softmax pipes", "million functions", "million pipes"], sample_count = 3)]
+fn study_950pr(b: Bencher, what: &str) {
+    let (kernel, figures) = what.split_once(' ').unwrap_or((what, ""));
+    let file = KERNELS.iter().find(|(n, _)| *n == kernel).map_or("", |(_, f)| f);
+    let bytes = if kernel == "million" { 131_072 } else { 64 * 128 * 4 };
+    let sets = FIGURES_950.iter().find(|(n, _)| *n == figures).map_or(&[][..], |(_, s)| s);
+    let study = Study {
+        subjects: vec![kernel_of(file, bytes)],
+        targets: vec![target("950pr")],
+        grid: grid_of(sets),
+    };
+    let n = study.len().unwrap_or(0).min(if figures == "pipes" { 8000 } else { 1000 });
+    let cells = study.record(&(0..n)).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut from = 0;
+    b.counter(ItemsCount::new(n)).bench_local(|| {
+        // Other points in every sample, as far as there are any.
+        let range = from % study.len().unwrap_or(1)..(from % study.len().unwrap_or(1) + n);
+        from += n;
+        let mut sum = 0;
+        let ran = study.run(range, &cells, &AtomicU64::new(0), &mut |_, m| {
+            sum += m.cycles;
+            Ok(())
+        });
+        ran.unwrap_or_else(|e| panic!("{e:?}"));
+        sum
     });
 }
 

@@ -106,7 +106,7 @@ pub fn provenance(stream: &Stream, target: &Target, timeline: &Timeline) -> Prov
 /// equals in the order of [`RESOURCES`].
 pub fn bound(stream: &Stream, target: &Target, timeline: &Timeline) -> &'static str {
     let mut cycles = [0u64; RESOURCES.len()];
-    for (path, n) in Chain::new(stream, target, timeline).walk() {
+    for (path, n) in Chain::new(stream, target, timeline).coarse().walk() {
         cycles[resource(&path)] += n;
     }
     let most = cycles.iter().copied().max().unwrap_or(0);

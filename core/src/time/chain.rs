@@ -10,6 +10,9 @@ use crate::target::Target;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
+/// Stands for the figures of a vector function as a whole.
+const FUNCTION: &str = "function";
+
 /// Where the chain goes on.
 #[derive(Clone, Copy)]
 enum Link {
@@ -38,6 +41,8 @@ pub(crate) struct Chain<'a> {
     figures: IndexMap<String, u64>,
     /// Cycles from here on are explained.
     at: u64,
+    /// Look into vector functions?
+    inside: bool,
 }
 
 impl<'a> Chain<'a> {
@@ -50,7 +55,13 @@ impl<'a> Chain<'a> {
             paths: FxHashMap::default(),
             figures: IndexMap::new(),
             at: timeline.cycles,
+            inside: true,
         }
+    }
+
+    /// The same with vector functions as wholes: what is not their launch or drain is theirs.
+    pub fn coarse(self) -> Self {
+        Chain { inside: false, ..self }
     }
 
     /// Cycles by path of the figure; they add up to the cycles of the run.
@@ -163,7 +174,7 @@ impl<'a> Chain<'a> {
         let cycles_of = |path: &str| self.target.value(path).map_or(0, cycles);
         let (startup, drain) = (cycles_of("vf.startup"), cycles_of("vf.drain"));
         let begun = (e.issue + startup).min(self.at);
-        let weakest = self.weakest(r);
+        let weakest = if self.inside { self.weakest(r) } else { FUNCTION.to_string() };
         self.explain(self.at.saturating_sub(drain).max(begun), "vf.drain");
         self.explain(begun, &weakest);
         self.explain(e.issue, "vf.startup");

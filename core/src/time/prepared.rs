@@ -28,11 +28,17 @@ pub struct Prepared<'s> {
     pub(crate) classes: Vec<(OpId, DType)>,
     known: RwLock<FxHashMap<(u32, Pace), u64>>,
     functions: vf::Compiled<'s>,
+    /// Cycles of functions under figures met before.
+    seen: RwLock<FxHashMap<vf::Key, u64>>,
 }
 
 /// Places of a stream's figures in a target and its copies, for [`Prepared::time_found`].
 #[derive(Clone, Debug)]
 pub struct Found(Places);
+
+/// Arbiter answers and cycles of functions kept by one stream; later ones are computed each time.
+const KNOWN: usize = 1 << 18;
+const SEEN: usize = 1 << 13;
 
 /// Record without a job.
 pub(crate) const NO_JOB: u32 = u32::MAX;
@@ -82,6 +88,7 @@ impl<'s> Prepared<'s> {
             classes: Vec::new(),
             known: RwLock::default(),
             functions: vf::Compiled::new(stream.functions.iter()),
+            seen: RwLock::default(),
         };
         let mut classes = FxHashMap::default();
         let mut keys = FxHashMap::default();
@@ -178,7 +185,7 @@ impl<'s> Prepared<'s> {
         let functions =
             if self.functions.is_empty() { None } else { Some(self.functions.bind(target)) };
         let function = |r: &Record| match functions.as_ref()? {
-            Ok(f) => Some(f.time(r.link as usize, vf::Options::default()).map(|t| t.cycles)),
+            Ok(f) => Some(self.function(f, r.link as usize)),
             Err(d) => Some(Err(d.clone())),
         };
         let mut out = Vec::with_capacity(self.table.len());
@@ -221,6 +228,22 @@ impl<'s> Prepared<'s> {
         }
     }
 
+    /// Cycles of a vector function, from memory if its figures were the same before.
+    fn function(&self, bound: &vf::Bound, function: usize) -> Result<u64, Diagnostic> {
+        let key = bound.key(function);
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&cycles) = seen.get(&key) {
+            return Ok(cycles);
+        }
+        drop(seen);
+        let cycles = bound.time(function, vf::Options::default())?.cycles;
+        let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() < SEEN {
+            seen.insert(key, cycles);
+        }
+        Ok(cycles)
+    }
+
     /// Arbiter cycles of a job, from memory if it has been asked before.
     fn served(&self, id: u32, r: &Record, pace: Pace) -> u64 {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -230,7 +253,9 @@ impl<'s> Prepared<'s> {
         drop(known);
         let cycles = arbitrate(self.stream, r, self.geometry, pace);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert((id, pace), cycles);
+        if known.len() < KNOWN {
+            known.insert((id, pace), cycles);
+        }
         cycles
     }
 }

@@ -104,7 +104,24 @@ pub struct Bound<'c> {
     lacking: Vec<(u16, Diagnostic)>,
 }
 
+/// What the cycles of a function depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    function: usize,
+    params: VfParams,
+    /// Figures of its classes.
+    rows: Vec<Row>,
+}
+
 impl Bound<'_> {
+    /// What the cycles of a function depend on under this target: equal keys of one compilation,
+    /// equal cycles.
+    pub fn key(&self, function: usize) -> Key {
+        let classes = self.compiled.functions.get(function).map_or(&[][..], |f| &f.classes);
+        let rows = classes.iter().filter_map(|&c| self.tables.rows.get(usize::from(c)));
+        Key { function, params: self.params.clone(), rows: rows.copied().collect() }
+    }
+
     /// Times a function by its number.
     pub fn time(&self, function: usize, opts: Options) -> Result<VfTiming, Diagnostic> {
         let Some(f) = self.compiled.functions.get(function) else {

@@ -25,7 +25,7 @@ mod tables;
 mod walk;
 
 pub use allocate::allocate;
-pub use compiled::{Bound, Compiled};
+pub use compiled::{Bound, Compiled, Key};
 pub use params::{Figures, OP_FIGURES, OpFigures, PARAMS, VfParams};
 pub use program::{
     Access, Bar, Class, File, Inst, Kind, Loop, Node, Reg, UB, VfProgram, mreg, vreg,

@@ -44,7 +44,7 @@ impl Figures for Target {
 macro_rules! params {
     ($($field:ident $path:literal $unit:literal $min:literal ..= $max:literal $doc:literal;)*) => {
         /// The pipeline's own figures, whole numbers.
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub struct VfParams {
             $(#[doc = $doc] pub $field: u32,)*
             /// Bytes one bank serves in a cycle.
@@ -143,7 +143,7 @@ fn whole(value: Option<f64>, path: &str, min: u32, max: u32) -> Result<u32, Diag
 macro_rules! op_figures {
     ($($field:ident $max:literal $unit:literal $doc:literal;)*) => {
         /// Figures of one instruction; `None` where the target says nothing.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct OpFigures {
             $(#[doc = $doc] pub $field: Option<u32>,)*
         }

@@ -34,7 +34,7 @@ impl Unit {
 }
 
 /// A class of the program on the unit it runs on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Row {
     pub unit: Unit,
     pub figures: OpFigures,
