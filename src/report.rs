@@ -211,7 +211,7 @@ pub fn instructions(stream: &Stream, t: &Timeline, catalogue: &Catalogue) -> Vec
 
 /// Findings of a run with their places.
 pub fn findings(ran: &Ran) -> Vec<FindingReport> {
-    let files = [ran.program.source.clone()];
+    let files = ran.files();
     let mut out = Vec::new();
     for b in &ran.outcome.blocks {
         for f in &b.findings {

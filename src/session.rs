@@ -7,7 +7,7 @@ use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::{Timeline, time};
-use ptoemu_isa::exec::{self, Limits, LowerOptions, Outcome, Program};
+use ptoemu_isa::exec::{self, Limits, LowerOptions, Outcome, Own, Program};
 use ptoemu_isa::hazards;
 use ptoemu_isa::machine::Settings;
 use ptoemu_isa::tile::{Family, Layout, Loc, OperandOrder, Quirks, Tile};
@@ -62,6 +62,8 @@ pub struct Request {
     pub max_steps: Option<u64>,
     /// Look for accesses that nothing orders.
     pub races: bool,
+    /// File whose functions take the place of the microcode of their operations.
+    pub microcode: Option<std::path::PathBuf>,
 }
 
 impl Default for Request {
@@ -77,6 +79,7 @@ impl Default for Request {
             align: 512,
             max_steps: None,
             races: true,
+            microcode: None,
         }
     }
 }
@@ -142,9 +145,30 @@ pub fn prepare(
     };
     let program =
         info_span!("lower").in_scope(|| exec::lower(&file, &lower)).map_err(Refusal::Program)?;
-    match program.foreign(target.family) {
+    if let Some(d) = program.foreign(target.family) {
+        return Err(Refusal::Program(vec![d]));
+    }
+    let microcode = match &req.microcode {
+        Some(path) => microcode(path, target.family)?,
+        None => Vec::new(),
+    };
+    Ok(Program { microcode, ..program })
+}
+
+/// Functions of a file that stand for tile operations, for a family.
+pub fn microcode(path: &Path, family: Family) -> Result<Vec<Own>, Refusal> {
+    let source = read_source(path)?;
+    let (file, errors) = ptoemu_isa::text::parse(&source);
+    if !errors.is_empty() {
+        return Err(Refusal::Program(errors));
+    }
+    let auto_end = ptoemu_isa::tile::Limits::of(family).ub_bytes;
+    let limits = Limits { align: 32, auto_end };
+    let options = LowerOptions { entry: None, limits, tiles: Vec::new() };
+    let own = Own::read(&file, &options).map_err(Refusal::Program)?;
+    match own.iter().find_map(|o| o.foreign(family)) {
         Some(d) => Err(Refusal::Program(vec![d])),
-        None => Ok(program),
+        None => Ok(own),
     }
 }
 
@@ -243,7 +267,7 @@ impl Ran {
 
     /// Findings of all blocks as diagnostics with places, the fault that stopped the run last.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let files = [self.program.source.clone()];
+        let files = self.files();
         let mut out = Vec::new();
         for b in &self.outcome.blocks {
             out.extend(b.findings.iter().map(|f| f.render(&b.stream, &files)));
@@ -251,6 +275,12 @@ impl Ran {
         out.extend(self.outcome.notes.iter().filter(|d| d.level > Level::Note).cloned());
         out.extend(self.outcome.stop.clone());
         out
+    }
+
+    /// Texts that sites point into: the program, and the microcode of the user.
+    pub fn files(&self) -> Vec<Arc<SourceFile>> {
+        let own = self.program.microcode.first().map(|o| o.source().clone());
+        std::iter::once(self.program.source.clone()).chain(own).collect()
     }
 
     /// Exit status of the run alone: 2 for a refusal met while running, 1 for error-level

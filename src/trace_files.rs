@@ -89,7 +89,7 @@ pub fn write(
     dir: &Path,
 ) -> Result<TraceReport, Refusal> {
     let kernel = ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| f.name.as_str());
-    let sources = [ran.program.source.clone()];
+    let sources = ran.files();
     let blocks = ran.outcome.blocks.iter().zip(lines).zip(0u32..);
     let traces: Vec<Trace> = blocks
         .map(|((b, t), core)| {

@@ -11,6 +11,7 @@ use crate::tile::{
     self, Call, Family, Layout, Limits, Loc, Mem, OperandOrder, Operator, Quirks, Scalar, Tile,
     TileOp, Tmp,
 };
+use crate::verify::{BuiltIn, Subject};
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
@@ -281,6 +282,17 @@ pub struct Trial {
 ///
 /// Sources are filled whole, padding included, so that reads beyond the valid region show.
 pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> Result<Trial, Stop> {
+    execute_by(&BuiltIn, call, limits, settings, seed)
+}
+
+/// The same with the microcode of `subject`.
+pub fn execute_by(
+    subject: &dyn Subject,
+    call: &Call,
+    limits: &Limits,
+    settings: Settings,
+    seed: u64,
+) -> Result<Trial, Stop> {
     let call = &Call { family: settings.family, ..call.clone() };
     let notes = tile::check(call, settings.family, limits).map_err(Stop)?;
     let family = settings.family;
@@ -293,13 +305,7 @@ pub fn execute(call: &Call, limits: &Limits, settings: Settings, seed: u64) -> R
     m.log.stream.groups.push(call.group(site));
     m.at(site, 0);
     tile::reference(call, &mut Mem { ub: &mut want, gm: None })?;
-    match family {
-        Family::A2A3 => tile::a2a3(call, &mut m)?,
-        Family::A5 => {
-            let mut core = crate::a5::Core::default();
-            tile::a5(call, &mut tile::a5::Values { machine: &mut m, core: &mut core })?;
-        }
-    }
+    subject.issue(call, &mut m, &mut crate::a5::Core::default())?;
     m.leave(&entry, true);
     let after = m.ub.bytes.as_slice();
     let mut findings = m.findings.items().to_vec();

@@ -59,7 +59,11 @@ pub fn accuracy(args: &AccuracyArgs) -> Result<u8, Refusal> {
         return Err(anyhow::anyhow!("give --measured FILE.csv or --lines FILE.csv").into());
     }
     let target = args.target.one()?;
-    let quirks = quirks(&args.microcode)?;
+    if let Microcode::File(path) = &args.microcode {
+        let text = "accuracy takes `corrected` or `vendor`, no file";
+        return Err(anyhow::anyhow!("--microcode {}: {text}", path.display()).into());
+    }
+    let quirks = quirks(&args.microcode);
     let mut rows = Vec::new();
     for file in &args.measured {
         let table = read(file)?;

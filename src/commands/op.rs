@@ -4,23 +4,26 @@ use super::output::table;
 use super::run::{Deny, Microcode, Order, order, quirks};
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::report::{self, FindingReport};
-use crate::session::{Refusal, deny, is_refusal, limits};
+use crate::session::{self, Refusal, deny, is_refusal, limits};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::Pipe;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::time;
 use ptoemu_isa::case::{self, Case, Placement, Scratch, Trial};
+use ptoemu_isa::exec::Own;
 use ptoemu_isa::instr::Instr;
 use ptoemu_isa::machine::Settings;
 use ptoemu_isa::table::What;
 use ptoemu_isa::tile::{self, Call};
+use ptoemu_isa::verify::{BuiltIn, Subject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Arguments of `op`.
 #[derive(Args, Debug)]
@@ -85,8 +88,8 @@ pub struct CaseArgs {
     /// Valid sizes are run-time values (some fast paths need static ones).
     #[arg(long)]
     pub(super) dynamic: bool,
-    /// Microcode: corrected or vendor.
-    #[arg(long, default_value = "corrected", value_name = "corrected|vendor")]
+    /// Microcode: corrected, vendor, or a file with a function named after the operation.
+    #[arg(long, default_value = "corrected", value_name = "corrected|vendor|FILE.pto")]
     pub(super) microcode: Microcode,
     /// Swapped SUB, DIV, EXPDIF: seed or vendor.
     #[arg(long, value_enum, default_value = "seed")]
@@ -169,7 +172,7 @@ impl CaseArgs {
         c.dn = layout == Layout::Dn;
         c.dst_cols = self.dst_cols;
         c.dynamic = self.dynamic;
-        c.quirks = quirks(&self.microcode)?;
+        c.quirks = quirks(&self.microcode);
         c.order = order(self.operand_order);
         Ok(c)
     }
@@ -192,7 +195,10 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
     for target in &targets {
         let limits = limits(target);
         let settings = Settings { ub_bytes: limits.ub_bytes, ..Settings::of(target.family) };
-        let mut trial = match case::execute(&call, &limits, settings, args.seed) {
+        let own = own(args, &case, target.family)?;
+        let subject: &dyn Subject = own.as_ref().map_or(&BuiltIn, |o| o);
+        let done = case::execute_by(subject, &call, &limits, settings, args.seed);
+        let mut trial = match done {
             Ok(t) => t,
             Err(stop) => {
                 let refused = is_refusal(&stop.0);
@@ -205,7 +211,8 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
             deny(findings.chain(&mut trial.notes));
         }
         report.results.push(result(args, &case, &call, target, &trial)?);
-        show_all(&messages(&trial));
+        let source = subject.source();
+        show_all(&messages(&trial, source.as_ref()));
         strays.push(trial.stray);
     }
     if let Some(path) = &args.emit_pto {
@@ -222,8 +229,23 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
     Ok(u8::from(report.results.iter().any(bad)))
 }
 
-fn messages(trial: &Trial) -> Vec<Diagnostic> {
-    let findings = trial.findings.iter().map(|f| f.render(&trial.stream, &[]));
+/// The function of a microcode file that stands for the operation.
+fn own(args: &OpArgs, case: &Case, family: tile::Family) -> Result<Option<Own>, Refusal> {
+    let Microcode::File(path) = &args.case.microcode else { return Ok(None) };
+    if args.list || args.emit_pto.is_some() {
+        let text = "--list and --emit-pto show microcode of the emulator, not of a file";
+        return Err(anyhow!(text).into());
+    }
+    let all = session::microcode(path, family)?;
+    let found = all.into_iter().find(|o| o.op.name == case.op.name);
+    let missing = || anyhow!("{} has no function @{}", path.display(), case.op.name);
+    Ok(Some(found.ok_or_else(missing)?))
+}
+
+fn messages(trial: &Trial, own: Option<&Arc<SourceFile>>) -> Vec<Diagnostic> {
+    // Sites of the user's text are those of file 1.
+    let files: Vec<_> = own.into_iter().flat_map(|s| [s.clone(), s.clone()]).collect();
+    let findings = trial.findings.iter().map(|f| f.render(&trial.stream, &files));
     trial.notes.iter().filter(|n| n.level > Level::Note).cloned().chain(findings).collect()
 }
 
@@ -242,12 +264,13 @@ fn result(
         .map(|c| (c.name(), v.stalled(c)))
         .collect();
     let mut findings: Vec<FindingReport> =
-        messages(trial).iter().map(|d| report::finding(d, None)).collect();
+        messages(trial, None).iter().map(|d| report::finding(d, None)).collect();
     if let Some((at, n)) = trial.stray {
         let message = stray_message(at, n);
         findings.push(report::finding(&Diagnostic::error("memcheck.stray", message), None));
     }
-    let listed = args.list || args.json.is_some();
+    let built_in = !matches!(args.case.microcode, Microcode::File(_));
+    let listed = built_in && (args.list || args.json.is_some());
     let microcode = if listed { microcode(call, target.family)? } else { Vec::new() };
     Ok(ResultReport {
         target: target.name.clone(),

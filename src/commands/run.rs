@@ -33,8 +33,9 @@ pub struct ProgramArgs {
     /// has none of its own.
     #[arg(long, value_enum)]
     pub sync: Option<SyncMode>,
-    /// Microcode of tile operations: corrected or vendor (as shipped, with its quirks).
-    #[arg(long, default_value = "corrected", value_name = "corrected|vendor")]
+    /// Microcode of tile operations: corrected, vendor (as shipped, with its quirks), or a file with
+    /// functions named after operations.
+    #[arg(long, default_value = "corrected", value_name = "corrected|vendor|FILE.pto")]
     pub microcode: Microcode,
     /// Swapped TROWEXPANDSUB, DIV, EXPDIF: full op expanded (seed) or src0 op src1 (vendor).
     #[arg(long, value_enum, default_value = "seed")]
@@ -166,7 +167,11 @@ impl ProgramArgs {
             args: given,
             blocks: self.blocks,
             auto_sync: self.sync.map(|s| matches!(s, SyncMode::Auto)),
-            quirks: quirks(&self.microcode)?,
+            quirks: quirks(&self.microcode),
+            microcode: match &self.microcode {
+                Microcode::File(path) => Some(path.clone()),
+                _ => None,
+            },
             operand_order: order(self.operand_order),
             poison: self.poison,
             align: self.align,
@@ -196,16 +201,11 @@ impl ProgramArgs {
     }
 }
 
-/// The quirks of a variant; microcode of a file is refused where it cannot be used.
-pub(crate) fn quirks(m: &Microcode) -> Result<Quirks, Refusal> {
+/// The quirks of a variant; operations that a file leaves out are corrected.
+pub(crate) fn quirks(m: &Microcode) -> Quirks {
     match m {
-        Microcode::Corrected => Ok(Quirks::corrected()),
-        Microcode::Vendor => Ok(Quirks::vendor()),
-        Microcode::File(path) => Err(anyhow!(
-            "--microcode {}: this command takes `corrected` or `vendor`, no file",
-            path.display()
-        )
-        .into()),
+        Microcode::Vendor => Quirks::vendor(),
+        Microcode::Corrected | Microcode::File(_) => Quirks::corrected(),
     }
 }
 

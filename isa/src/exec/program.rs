@@ -27,6 +27,8 @@ pub struct Program {
     pub arch: Option<(String, Span)>,
     /// Where each tile was placed: notes for the user.
     pub placed: Vec<Placed>,
+    /// Functions that take the place of the microcode of their operation.
+    pub microcode: Vec<super::Own>,
 }
 
 impl Program {

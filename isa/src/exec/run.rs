@@ -103,6 +103,8 @@ pub(super) struct Exec<'p> {
     sync: Option<AutoSync>,
     inserted: Vec<Inserted>,
     span: Span,
+    /// Number of the program's file in sites.
+    file: u16,
     steps: u64,
     calls: usize,
     blocks_open: usize,
@@ -216,17 +218,29 @@ impl<'p> Exec<'p> {
         };
         machine.gm = gm;
         let auto = options.auto_sync.unwrap_or(!program.funcs.iter().any(|f| f.has_sync));
+        let exec = Exec::within(program, options, machine, 0);
+        Exec { blocks, block_index, sync: auto.then(AutoSync::default), ..exec }
+    }
+
+    /// An executor of another program, number `file`, on a machine that is in use.
+    pub(super) fn within(
+        program: &'p Program,
+        options: &'p Options,
+        machine: Machine,
+        file: u16,
+    ) -> Self {
         Exec {
             program,
+            blocks: machine.settings.block_num,
+            block_index: machine.settings.block_idx,
             machine,
             options,
-            blocks,
-            block_index,
             notes: Vec::new(),
             a5: super::a5::State::default(),
-            sync: auto.then(AutoSync::default),
+            sync: None,
             inserted: Vec::new(),
             span: Span::default(),
+            file,
             steps: 0,
             calls: 0,
             blocks_open: 0,
@@ -296,13 +310,14 @@ impl<'p> Exec<'p> {
     /// Records that follow come from this statement and from no tile operation.
     pub(super) fn at_statement(&mut self, span: Span) {
         self.span = span;
-        let site = SiteId(self.machine.log.stream.sites.intern(Site { span, file: 0 }));
+        let site = SiteId(self.machine.log.stream.sites.intern(Site { span, file: self.file }));
         self.machine.at(site, NONE);
     }
 
     /// Records that follow belong to a new dynamic tile operation.
     pub(super) fn begin_group(&mut self, call: &Call) {
-        let site = SiteId(self.machine.log.stream.sites.intern(Site { span: self.span, file: 0 }));
+        let site = Site { span: self.span, file: self.file };
+        let site = SiteId(self.machine.log.stream.sites.intern(site));
         self.machine.log.stream.groups.push(call.group(site));
         let group = (self.machine.log.stream.groups.len() - 1) as u32;
         self.machine.at(site, group);

@@ -42,6 +42,9 @@ impl Exec<'_> {
         let pipe = self.pipe(&call);
         self.begin_group(&call);
         self.order(pipe, &touches(&call, &self.options.limits))?;
+        if let Some(own) = self.program.microcode.iter().find(|o| o.op.name == call.op.name) {
+            return own.issue(&call, &mut self.machine, &mut self.a5.core);
+        }
         match family {
             Family::A2A3 => tile::a2a3(&call, &mut self.machine),
             Family::A5 => {

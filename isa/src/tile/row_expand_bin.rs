@@ -41,6 +41,18 @@ impl Call {
     }
 }
 
+impl Call {
+    /// Roles by what the operation means: where both sources are full, one as wide as the other,
+    /// src0 is taken against src1 whatever a tie-break of the microcode says.
+    fn meant(&self) -> Roles<'_> {
+        let (full, exp) = (self.source(0), self.source(1));
+        match (full.valid() == self.dst.valid(), exp.valid() == self.dst.valid()) {
+            (true, true) => Roles { full, exp, swapped: false },
+            _ => self.roles(),
+        }
+    }
+}
+
 /// Legality beyond the common rules.
 pub fn check(call: &Call, c: &mut Checker) -> Result<(), Box<Diagnostic>> {
     c.row_expand_bin(call)
@@ -49,7 +61,7 @@ pub fn check(call: &Call, c: &mut Checker) -> Result<(), Box<Diagnostic>> {
 /// dst\[i, j\] = full\[i, j\] op expanded\[i, j mod width\].
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     let (rows, cols) = call.dst.valid();
-    let Roles { full, exp, swapped } = call.roles();
+    let Roles { full, exp, swapped } = call.meant();
     let vendor = swapped && call.operand_order == OperandOrder::Vendor;
     let width = if exp.layout == Layout::ColMajor { 1 } else { exp.per_block() };
     let mut out = Vec::new();

@@ -3,20 +3,47 @@
 
 use super::spec::{Spec, Unit};
 use crate::a5::Core;
+use crate::exec::Own;
 use crate::hazards;
 use crate::machine::{Machine, Settings, Stop};
 use crate::tile::{self, Call, Family, Layout, Limits, Mem, Tile};
-use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::check::Finding;
+use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{Dist, SplitMix64};
 use ptoemu_core::state::WRITER_NONE;
 use ptoemu_core::stream::{Site, SiteId, Stream};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What is verified: issues the microcode of a call.
 pub trait Subject: Sync {
     /// Issues it on the machine, on the 950 with `core` as its vector core.
     fn issue(&self, call: &Call, machine: &mut Machine, core: &mut Core) -> Result<(), Stop>;
+
+    /// Can it do this call at all? Uses it cannot do are left out, as illegal ones are.
+    fn takes(&self, _call: &Call) -> bool {
+        true
+    }
+
+    /// The text faults point into: file 1 of the sites it issues.
+    fn source(&self) -> Option<Arc<SourceFile>> {
+        None
+    }
+}
+
+impl Subject for Own {
+    fn issue(&self, call: &Call, machine: &mut Machine, core: &mut Core) -> Result<(), Stop> {
+        Own::issue(self, call, machine, core)
+    }
+
+    fn takes(&self, call: &Call) -> bool {
+        Own::takes(self, call)
+    }
+
+    fn source(&self) -> Option<Arc<SourceFile>> {
+        Some(Own::source(self).clone())
+    }
 }
 
 impl<F> Subject for F
@@ -52,6 +79,10 @@ pub struct Fault {
     pub message: String,
     /// UB bytes concerned; empty where none are.
     pub bytes: (u64, u64),
+    /// Line of the microcode, where it is text.
+    pub line: Option<usize>,
+    /// How to repair it, where that is known.
+    pub help: Option<String>,
 }
 
 /// Codes of the comparisons made here, beside those of the checks of the machine.
@@ -92,6 +123,10 @@ impl Bench {
     ) -> Result<Vec<Fault>, Box<Diagnostic>> {
         let limits = Limits::of(call.family);
         tile::check(call, call.family, &limits)?;
+        if !subject.takes(call) {
+            let text = format!("the microcode of {} does not fit", call.op.name);
+            return Err(Box::new(Diagnostic::error("legality.microcode", text)));
+        }
         let whole = SIZES.len();
         let end = call.tiles().map(|(_, t)| t.end()).max().unwrap_or(0) + MARGIN;
         let size = match call.uses_scratch() {
@@ -159,24 +194,21 @@ impl Bench {
         m.at(site, 0);
         self.core = Core::default();
         if let Err(stop) = tile::reference(call, &mut Mem { ub: &mut self.want, gm: None }) {
-            return vec![fault_of(&stop.0, (0, 0))];
+            return vec![fault_of(*stop.0, (0, 0))];
         }
         let done = subject.issue(call, m, &mut self.core);
         if let Err(stop) = done {
-            return vec![fault_of(&stop.0, (0, 0))];
+            return vec![fault_of(*stop.0, (0, 0))];
         }
         m.leave(&entry, true);
-        let mut faults: Vec<Fault> = m
-            .findings
-            .items()
-            .iter()
-            .filter(|f| f.diag.level >= Level::Warning)
-            .map(|f| fault_of(&f.diag, f.bytes))
-            .collect();
+        let mut found: Vec<Finding> = m.findings.items().to_vec();
+        found.retain(|f| f.diag.level >= Level::Warning);
         if call.family == Family::A2A3 {
-            let races = hazards::check(&m.log.stream, 0, false);
-            faults.extend(races.iter().map(|f| fault_of(&f.diag, f.bytes)));
+            found.extend(hazards::check(&m.log.stream, 0, false));
         }
+        let files: Vec<_> = subject.source().into_iter().flat_map(|s| [s.clone(), s]).collect();
+        let mut faults: Vec<Fault> =
+            found.iter().map(|f| fault_of(f.render(&m.log.stream, &files), f.bytes)).collect();
         allowed(call, &mut self.allowed);
         faults.extend(values(call, &self.before, m.ub.bytes.as_slice(), &self.want));
         faults.extend(undefined(call, m));
@@ -212,8 +244,15 @@ impl Pool {
     }
 }
 
-fn fault_of(d: &Diagnostic, bytes: (u64, u64)) -> Fault {
-    Fault { code: d.code, level: d.level, message: d.message.clone(), bytes }
+fn fault_of(d: Diagnostic, bytes: (u64, u64)) -> Fault {
+    let line = d.labels.first().map(|l| l.file.line_col(l.span.start as usize).0);
+    Fault { code: d.code, level: d.level, message: d.message, bytes, line, help: d.help }
+}
+
+impl Fault {
+    fn new(code: &'static str, message: String, bytes: (u64, u64)) -> Fault {
+        Fault { code, level: Level::Error, message, bytes, line: None, help: None }
+    }
 }
 
 /// Contents of dst and sources; a source at the place of dst gives it its contents. What the
@@ -282,12 +321,8 @@ fn stray(call: &Call, m: &Machine, allowed: &[(u64, u64)]) -> Option<Fault> {
         Some((role, _)) => format!("in {role}"),
         None => "outside every operand".to_string(),
     };
-    Some(Fault {
-        code: STRAY,
-        level: Level::Error,
-        message: format!("{count} bytes are written {place}, the first at UB {first:#x}"),
-        bytes: (first, first + 1),
-    })
+    let message = format!("{count} bytes are written {place}, the first at UB {first:#x}");
+    Some(Fault::new(STRAY, message, (first, first + 1)))
 }
 
 fn undefined(call: &Call, m: &Machine) -> Option<Fault> {
@@ -297,7 +332,7 @@ fn undefined(call: &Call, m: &Machine) -> Option<Fault> {
         true => format!("the result at UB {at:#x} is computed from bytes nobody wrote"),
         false => format!("the result at UB {at:#x} is never written"),
     };
-    Some(Fault { code: UNDEFINED, level: Level::Error, message, bytes: (at, at + 1) })
+    Some(Fault::new(UNDEFINED, message, (at, at + 1)))
 }
 
 fn element(mem: &[u8], at: u64, n: usize) -> u64 {
@@ -331,12 +366,7 @@ fn values(call: &Call, before: &[u8], got: &[u8], want: &[u8]) -> Option<Fault> 
     }
     let (r, c, g, w) = first?;
     let of = rows * cols;
-    Some(Fault {
-        code: VALUES,
-        level: Level::Error,
-        message: format!(
-            "[{r}, {c}] is {g:#x}, the meaning is {w:#x}; {count} of {of} elements differ"
-        ),
-        bytes: (t.at(r, c), t.at(r, c) + n as u64),
-    })
+    let message =
+        format!("[{r}, {c}] is {g:#x}, the meaning is {w:#x}; {count} of {of} elements differ");
+    Some(Fault::new(VALUES, message, (t.at(r, c), t.at(r, c) + n as u64)))
 }

@@ -2,7 +2,7 @@
 //! and of every cause the simplest use that shows it.
 
 use super::bench::{Bench, Fault, STRAY, Subject, UNDEFINED, VALUES};
-use super::corners::Uses;
+use super::corners::{Domain, Uses};
 use super::cover::{Cell, Cover};
 use super::shrink::shrink;
 use super::spec::{Spec, Unit};
@@ -159,11 +159,13 @@ impl Bench {
         caught: &Catch,
         quirks: Quirks,
         subject: &dyn Subject,
+        domain: &Domain,
     ) -> Catch {
         let (unit, code) = (caught.unit, caught.code);
         let has = |f: Option<Vec<Fault>>| f.is_some_and(|f| f.iter().any(|f| f.code == code));
         let spec = shrink(caught.spec, |s| {
-            if *s != s.relevant(&unit) || !has(self.verify(&unit, s, quirks, subject)) {
+            let inside = domain.holds(s) && *s == s.relevant(&unit);
+            if !inside || !has(self.verify(&unit, s, quirks, subject)) {
                 return false;
             }
             match cause {

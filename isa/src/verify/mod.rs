@@ -15,7 +15,7 @@ mod shrink;
 mod spec;
 
 pub use bench::{Bench, BuiltIn, Fault, STRAY, Subject, UNDEFINED, VALUES};
-pub use corners::Uses;
+pub use corners::{Domain, Uses};
 pub use cover::{Cell, Cover, Tail};
 pub use hunt::{Catch, Cause, Tally};
 pub use shrink::shrink;

@@ -2,7 +2,7 @@
 //! a few small numbers that can be enumerated, drawn and shrunk.
 
 use crate::tile::{
-    Call, Family, Layout, Limits, Loc, OperandOrder, Quirks, Sat, Scalar, Tile, TileOp, Tmp,
+    Call, Family, Layout, Limits, Loc, OperandOrder, Quirk, Quirks, Sat, Scalar, Tile, TileOp, Tmp,
 };
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{Dist, Round};
@@ -238,7 +238,9 @@ impl Spec {
         call.attrs.round =
             usize::from(self.round).checked_sub(1).map(|i| Round::ALL[i % Round::ALL.len()]);
         call.attrs.sat = [None, Some(Sat::On), Some(Sat::Off)][usize::from(self.sat) % 3];
-        call.operand_order = if self.order { OperandOrder::Vendor } else { OperandOrder::Seed };
+        // Code that accepts two full operands knows no other order than the shipped one.
+        let shipped = self.order || call.quirks.has(Quirk::D2);
+        call.operand_order = if shipped { OperandOrder::Vendor } else { OperandOrder::Seed };
     }
 
     fn tile(&self, name: &str, dtype: DType, shape: (u32, u32), valid: (u32, u32)) -> Tile {

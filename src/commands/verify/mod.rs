@@ -6,14 +6,15 @@ mod sweep;
 
 use super::run::{Microcode, quirks};
 use super::{TargetArgs, print as print_line, say, write_json};
-use crate::session::Refusal;
+use crate::session::{self, Refusal};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use ptoemu_core::dtype::DType;
-use ptoemu_isa::tile::{self, Family, OPS, TileOp};
-use ptoemu_isa::verify::{BuiltIn, Unit};
+use ptoemu_isa::exec::Own;
+use ptoemu_isa::tile::{self, Family, OPS, Quirks, TileOp};
+use ptoemu_isa::verify::{BuiltIn, Domain, Subject, Unit, Uses};
 use std::path::PathBuf;
-use sweep::Sweep;
+use sweep::{Job, Sweep};
 
 /// Arguments of `verify`.
 #[derive(Args, Debug)]
@@ -29,6 +30,12 @@ pub struct VerifyArgs {
     /// Element types of the sources; all by default.
     #[arg(long, value_delimiter = ',', value_name = "TYPE")]
     types: Vec<String>,
+    /// Valid rows tried, A..B.
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    rows: Option<(u32, u32)>,
+    /// Valid columns tried, A..B.
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    cols: Option<(u32, u32)>,
     /// Uses tried per operation and element type.
     #[arg(long, default_value_t = 1000, value_name = "N")]
     cases: u64,
@@ -83,6 +90,69 @@ fn families(args: &TargetArgs) -> Result<Vec<(Family, String)>, Refusal> {
     Ok(out)
 }
 
+/// `A..B`, both ends included.
+fn range(text: &str) -> Result<(u32, u32), String> {
+    let parsed = match text.split_once("..") {
+        Some((a, b)) => a.parse().ok().zip(b.parse().ok()),
+        None => text.parse().ok().map(|n: u32| (n, n)),
+    };
+    let sound = parsed.filter(|(a, b): &(u32, u32)| *a > 0 && a <= b);
+    sound.ok_or_else(|| format!("`{text}` is no range of sizes, for example 1..255"))
+}
+
+/// What is verified on one family, and by whose microcode.
+struct Task {
+    units: Vec<Unit>,
+    own: Option<Own>,
+    domain: Domain,
+}
+
+impl VerifyArgs {
+    fn kept_to(&self, own: Option<&Own>) -> Domain {
+        let mut d = own.map_or_else(Domain::default, Domain::of);
+        d.rows = self.rows.unwrap_or(d.rows);
+        d.cols = self.cols.unwrap_or(d.cols);
+        d
+    }
+
+    fn units(&self, family: Family, op: &'static TileOp, types: &[DType]) -> Vec<Unit> {
+        let mut all = Unit::all(family, op);
+        all.retain(|u| types.is_empty() || types.contains(&u.from));
+        all
+    }
+
+    /// Units of every family and operation; of a file, those its functions stand for.
+    fn tasks(
+        &self,
+        families: &[(Family, String)],
+        ops: &[&'static TileOp],
+        types: &[DType],
+    ) -> Result<Vec<Task>, Refusal> {
+        let mut out = Vec::new();
+        for (family, _) in families {
+            let Microcode::File(path) = &self.microcode else {
+                let units = ops.iter().flat_map(|op| self.units(*family, op, types)).collect();
+                out.push(Task { units, own: None, domain: self.kept_to(None) });
+                continue;
+            };
+            let all = session::microcode(path, *family)?;
+            for own in all.into_iter().filter(|o| ops.iter().any(|op| op.name == o.op.name)) {
+                let domain = self.kept_to(Some(&own));
+                let mut units = self.units(*family, own.op, types);
+                units.retain(|u| fits(u, &own, &domain));
+                out.push(Task { units, own: Some(own), domain });
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Does the function take any of the first uses of a unit?
+fn fits(unit: &Unit, own: &Own, domain: &Domain) -> bool {
+    let uses = Uses::within(*unit, 1, domain.clone());
+    (0..256).any(|n| own.takes(&uses.nth(n).call(unit, Quirks::corrected())))
+}
+
 /// Runs the verification asked for.
 pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     let ops = operations(&args.op)?;
@@ -92,22 +162,25 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     for path in args.json.iter().chain(&args.junit).filter(|p| p.as_os_str() != "-") {
         crate::data::writable(path)?;
     }
-    let quirks = quirks(&args.microcode)?;
-    let mut units = Vec::new();
-    for (family, _) in &families {
-        let all = ops.iter().flat_map(|op| Unit::all(*family, op));
-        units.extend(all.filter(|u| types.is_empty() || types.contains(&u.from)));
+    let tasks = args.tasks(&families, &ops, &types)?;
+    if tasks.iter().all(|t| t.units.is_empty()) {
+        let text = match args.microcode {
+            Microcode::File(_) => "no function of the file takes any legal use of these operations",
+            _ => "these operations have no legal use with these types here",
+        };
+        return Err(anyhow!(text).into());
     }
-    if units.is_empty() {
-        return Err(anyhow!("no such operation has a legal use with these types here").into());
-    }
-    let sweep = Sweep { units, quirks, subject: &BuiltIn, seed: args.seed };
+    let sweep = Sweep {
+        jobs: tasks.iter().flat_map(Task::jobs).collect(),
+        quirks: quirks(&args.microcode),
+        seed: args.seed,
+    };
     let results = sweep.run(args.cases, args.time);
     let findings = sweep.findings(&results);
     let report = report::Report::new(args, &families, &ops, &sweep, &results, &findings);
     if let Some(dir) = &args.out {
-        let names = replay::write(dir, &sweep, &findings, &report)?;
-        say(&format!("{} findings written to {}", names, dir.display()));
+        let n = replay::write(dir, &sweep, &findings, &report)?;
+        say(&format!("{n} findings written to {}", dir.display()));
     }
     if args.json.is_none() {
         report.screen();
@@ -117,4 +190,11 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     }
     write_json(&args.json, &report)?;
     Ok(u8::from(!findings.is_empty()))
+}
+
+impl Task {
+    fn jobs(&self) -> impl Iterator<Item = Job<'_>> {
+        let subject: &dyn Subject = self.own.as_ref().map_or(&BuiltIn, |o| o);
+        self.units.iter().map(move |u| Job { unit: *u, subject, domain: self.domain.clone() })
+    }
 }

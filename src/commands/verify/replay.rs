@@ -28,7 +28,7 @@ pub(super) fn write(
         let mut bench = Bench::default();
         let catch = &found.catch;
         let call = catch.spec.call(&catch.unit, sweep.quirks);
-        let _ = bench.judge(&call, &catch.spec, sweep.subject);
+        let _ = bench.judge(&call, &catch.spec, sweep.subject(&catch.unit));
         let outside = outside(&call, found);
         let Some(text) = to_replay(&call, outside, &comment(found, shown)) else { continue };
         write_whole(&folder.join("kernel.pto"), text.as_bytes())?;

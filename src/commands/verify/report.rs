@@ -89,6 +89,9 @@ struct FaultReport {
     message: String,
     /// First byte of UB concerned, and one past the last.
     bytes: Option<(u64, u64)>,
+    /// Line of a microcode file.
+    line: Option<usize>,
+    help: Option<String>,
 }
 
 impl Finding {
@@ -297,7 +300,11 @@ impl Finding {
     fn show(&self) -> String {
         let mut out = format!("{}\n", self.title());
         for f in &self.faults {
-            let _ = writeln!(out, "  {}: {}", f.code, f.message);
+            let line = f.line.map_or(String::new(), |l| format!(" (line {l})"));
+            let _ = writeln!(out, "  {}{line}: {}", f.code, f.message);
+            if let Some(help) = &f.help {
+                let _ = writeln!(out, "    help: {help}");
+            }
         }
         if !self.settings.is_empty() {
             let _ = writeln!(out, "  with {}", self.settings.join(", "));
@@ -352,7 +359,14 @@ fn finding(f: &Found, sweep: &Sweep, microcode: &str, target: &str) -> Finding {
 
 fn fault(f: &Fault) -> FaultReport {
     let bytes = (f.bytes.1 > f.bytes.0).then_some(f.bytes);
-    FaultReport { code: f.code, level: f.level.name(), message: f.message.clone(), bytes }
+    FaultReport {
+        code: f.code,
+        level: f.level.name(),
+        message: f.message.clone(),
+        bytes,
+        line: f.line,
+        help: f.help.clone(),
+    }
 }
 
 fn op_report(
@@ -362,8 +376,8 @@ fn op_report(
     results: &Results,
     findings: &[Finding],
 ) -> OpReport {
-    let mine: Vec<usize> = (0..sweep.units.len())
-        .filter(|u| sweep.units[*u].family == family && sweep.units[*u].op.name == op.name)
+    let mine: Vec<usize> = (0..sweep.jobs.len())
+        .filter(|u| sweep.jobs[*u].unit.family == family && sweep.jobs[*u].unit.op.name == op.name)
         .collect();
     let sum = |f: &dyn Fn(usize) -> u64| mine.iter().map(|u| f(*u)).sum();
     let cells = || mine.iter().flat_map(|u| results.tallies[*u].cells.keys());
@@ -374,7 +388,7 @@ fn op_report(
     OpReport {
         family: name,
         op: op.name,
-        types: mine.iter().map(|u| sweep.units[*u].types()).collect(),
+        types: mine.iter().map(|u| sweep.jobs[*u].unit.types()).collect(),
         cases: sum(&|u| results.tallies[u].cases),
         distinct: sum(&|u| results.distinct[u]),
         refused: sum(&|u| results.tallies[u].refused),
@@ -387,7 +401,8 @@ fn op_report(
 
 fn coverage(sweep: &Sweep, results: &Results) -> Vec<CoverReport> {
     let mut out = Vec::new();
-    for (unit, tally) in sweep.units.iter().zip(&results.tallies) {
+    for (job, tally) in sweep.jobs.iter().zip(&results.tallies) {
+        let unit = &job.unit;
         let mut rows: BTreeMap<(&str, &str), BTreeMap<&'static str, u64>> = BTreeMap::new();
         for (Cell { path, mask, tail }, n) in &tally.cells {
             *rows.entry((path, mask)).or_default().entry(tail.name()).or_default() += n;

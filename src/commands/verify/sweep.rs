@@ -2,7 +2,7 @@
 
 use crate::progress::Progress;
 use ptoemu_isa::tile::Quirks;
-use ptoemu_isa::verify::{Bench, Catch, Cause, Subject, Tally, Unit, Uses};
+use ptoemu_isa::verify::{Bench, BuiltIn, Catch, Cause, Domain, Subject, Tally, Unit, Uses};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
@@ -12,11 +12,17 @@ use std::time::{Duration, Instant};
 /// Uses of one stretch.
 const STRETCH: u64 = 128;
 
+/// A unit, whose microcode is verified, and the uses it is kept to.
+pub(super) struct Job<'s> {
+    pub unit: Unit,
+    pub subject: &'s dyn Subject,
+    pub domain: Domain,
+}
+
 /// What is verified.
 pub(super) struct Sweep<'s> {
-    pub units: Vec<Unit>,
+    pub jobs: Vec<Job<'s>>,
     pub quirks: Quirks,
-    pub subject: &'s dyn Subject,
     pub seed: u64,
 }
 
@@ -43,7 +49,8 @@ impl Sweep<'_> {
     pub fn run(&self, cases: u64, limit: Option<u64>) -> Results {
         let start = Instant::now();
         let end = limit.map(|s| start + Duration::from_secs(s));
-        let uses: Vec<Uses> = self.units.iter().map(|u| Uses::new(*u, self.seed)).collect();
+        let uses: Vec<Uses> =
+            self.jobs.iter().map(|j| Uses::within(j.unit, self.seed, j.domain.clone())).collect();
         let mut stretches = Vec::new();
         for first in (0..cases).step_by(STRETCH as usize) {
             let last = cases.min(first + STRETCH);
@@ -61,7 +68,7 @@ impl Sweep<'_> {
                 let spare = benches.lock().ok().and_then(|mut b| b.pop());
                 let mut bench = spare.unwrap_or_default();
                 let n = stretch.end - stretch.start;
-                let tally = bench.hunt(&uses[u], stretch, self.quirks, self.subject);
+                let tally = bench.hunt(&uses[u], stretch, self.quirks, self.jobs[u].subject);
                 if let Ok(mut b) = benches.lock() {
                     b.push(bench);
                 }
@@ -100,9 +107,25 @@ impl Sweep<'_> {
                 all.sort_by_key(|c| (c.unit.from.size() != 4, size(c), c.spec));
                 let count = all.iter().map(|c| c.count).sum();
                 let first = Catch { count, ..all[0].clone() };
-                let catch = Bench::default().minimal(cause, &first, self.quirks, self.subject);
+                let subject = self.subject(&first.unit);
+                let domain = self.domain(&first.unit);
+                let catch = Bench::default().minimal(cause, &first, self.quirks, subject, &domain);
                 Found { cause, catch, types }
             })
             .collect()
+    }
+
+    fn job(&self, unit: &Unit) -> Option<&Job<'_>> {
+        let key = |u: &Unit| (u.family, u.op.name, u.from, u.to);
+        self.jobs.iter().find(|j| key(&j.unit) == key(unit))
+    }
+
+    /// Whose microcode a unit is verified with.
+    pub fn subject(&self, unit: &Unit) -> &dyn Subject {
+        self.job(unit).map_or(&BuiltIn, |j| j.subject)
+    }
+
+    fn domain(&self, unit: &Unit) -> Domain {
+        self.job(unit).map_or_else(Domain::default, |j| j.domain.clone())
     }
 }

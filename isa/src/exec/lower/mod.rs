@@ -62,7 +62,14 @@ pub fn lower(file: &File, options: &Options) -> Result<Program, Vec<Diagnostic>>
             Entity::Func(Some(m), _) => arch_of(m),
             _ => None,
         };
-        return Ok(Program { source: cx.source, funcs: out, entry, arch, placed });
+        return Ok(Program {
+            source: cx.source,
+            funcs: out,
+            entry,
+            arch,
+            placed,
+            microcode: Vec::new(),
+        });
     }
     Err(cx.diags)
 }
