@@ -1,7 +1,7 @@
 //! `ptoemu accuracy`: the cycle model against published measurements, case by case.
 
 use super::output::{short, table};
-use super::run::{Microcode, quirks};
+use super::run::{Microcode, built_in};
 use super::{TargetArgs, print, write_json};
 use crate::measured::{self, Row, Scored};
 use crate::measured_950;
@@ -59,11 +59,7 @@ pub fn accuracy(args: &AccuracyArgs) -> Result<u8, Refusal> {
         return Err(anyhow::anyhow!("give --measured FILE.csv or --lines FILE.csv").into());
     }
     let target = args.target.one()?;
-    if let Microcode::File(path) = &args.microcode {
-        let text = "accuracy takes `corrected` or `vendor`, no file";
-        return Err(anyhow::anyhow!("--microcode {}: {text}", path.display()).into());
-    }
-    let quirks = quirks(&args.microcode);
+    let quirks = built_in(&args.microcode)?;
     let mut rows = Vec::new();
     for file in &args.measured {
         let table = read(file)?;

@@ -1,7 +1,7 @@
 //! `ptoemu calibrate`: figures of a target from measurements.
 
 use super::output::{percent, table};
-use super::run::{Microcode, quirks};
+use super::run::{Microcode, built_in};
 use super::{TargetArgs, print, say, write_json};
 use crate::calibrate::samples::{self, Exe, Options};
 use crate::calibrate::{self, Calibration, Loss, Request, number, overridden, target_file};
@@ -62,7 +62,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
         crate::data::writable(path)?;
     }
     let options =
-        Options { quirks: quirks(&args.microcode)?, exe: args.exe, line_rows: &args.line_rows };
+        Options { quirks: built_in(&args.microcode)?, exe: args.exe, line_rows: &args.line_rows };
     let mut rows = Vec::new();
     for path in &args.measured {
         rows.extend(samples::read(path, &target, options)?);

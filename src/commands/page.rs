@@ -13,7 +13,7 @@ pub(super) type Timed<'a> = (&'a Target, &'a Ran, &'a [Timeline]);
 
 /// Writes the page.
 pub(super) fn write(all: &[Timed], filter: &Filter, out: &mut dyn Write) -> io::Result<()> {
-    let sources: Vec<_> = all.iter().map(|(_, ran, _)| [ran.program.source.clone()]).collect();
+    let sources: Vec<_> = all.iter().map(|(_, ran, _)| ran.files()).collect();
     let traces: Vec<Vec<Trace>> = all
         .iter()
         .zip(&sources)

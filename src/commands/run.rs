@@ -209,6 +209,13 @@ pub(crate) fn quirks(m: &Microcode) -> Quirks {
     }
 }
 
+/// The same for commands that take no file.
+pub(crate) fn built_in(m: &Microcode) -> Result<Quirks, Refusal> {
+    let Microcode::File(path) = m else { return Ok(quirks(m)) };
+    let text = "this command takes `corrected` or `vendor`, no file";
+    Err(anyhow!("--microcode {}: {text}", path.display()).into())
+}
+
 pub(crate) fn order(o: Order) -> OperandOrder {
     match o {
         Order::Seed => OperandOrder::Seed,
