@@ -157,8 +157,12 @@ pub fn prepare(
 
 /// Functions of a file that stand for tile operations, for a family.
 pub fn microcode(path: &Path, family: Family) -> Result<Vec<Own>, Refusal> {
-    let source = read_source(path)?;
-    let (file, errors) = ptoemu_isa::text::parse(&source);
+    microcode_of(&read_source(path)?, family)
+}
+
+/// The same from a text.
+pub fn microcode_of(source: &Arc<SourceFile>, family: Family) -> Result<Vec<Own>, Refusal> {
+    let (file, errors) = ptoemu_isa::text::parse(source);
     if !errors.is_empty() {
         return Err(Refusal::Program(errors));
     }

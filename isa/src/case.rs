@@ -3,6 +3,7 @@
 
 mod text;
 
+pub(crate) use text::{element, tile_type};
 pub use text::{to_pto, to_replay};
 
 use crate::hazards;

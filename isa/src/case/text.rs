@@ -122,7 +122,7 @@ fn command(call: &Call, names: &[&str], data: &dyn Fn(usize, DType) -> String) -
 }
 
 /// Element type as programs spell it.
-fn element(t: DType) -> String {
+pub(crate) fn element(t: DType) -> String {
     match t {
         DType::U8 | DType::U16 | DType::U32 | DType::U64 => format!("ui{}", 8 * t.size()),
         _ => t.name().to_string(),
@@ -130,7 +130,7 @@ fn element(t: DType) -> String {
 }
 
 /// A tile type; valid sizes that are run-time values are written `?`.
-fn tile_type(t: &Tile) -> String {
+pub(crate) fn tile_type(t: &Tile) -> String {
     let size = |fixed: bool, n: u32| if fixed { n.to_string() } else { "?".to_string() };
     let layout = if t.layout == Layout::ColMajor { "col_major" } else { "row_major" };
     format!(

@@ -73,6 +73,11 @@ impl Own {
         })
     }
 
+    /// Does it take the scratch tile?
+    pub fn takes_tmp(&self) -> bool {
+        self.function().args.iter().any(|a| a.name == "tmp")
+    }
+
     fn function(&self) -> &Function {
         &self.program.funcs[self.program.entry]
     }

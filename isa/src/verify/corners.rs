@@ -1,9 +1,9 @@
 //! Which uses are tried: sizes at every boundary combined with every setting, small ones first, and
 //! between them drawn ones. The n-th use of a unit depends on the seed and on n alone.
 
+use super::domain::Domain;
 use super::spec::{Form, Spec, Unit};
-use crate::exec::Own;
-use crate::tile::{Family, Layout, Operator, Quirks, Tile, Tmp};
+use crate::tile::{Family, Operator, Quirks, Tmp};
 use ptoemu_core::num::SplitMix64;
 
 /// Bytes of UB the tiles of one use may take: below the scratch window of A2/A3.
@@ -21,87 +21,6 @@ const ROWS: [u32; 49] = [
 ];
 /// Static shapes row reductions treat on their own [D: PTO TRowReduce].
 const FAST: [(u32, u32); 4] = [(64, 128), (32, 256), (16, 512), (8, 1024)];
-
-/// What uses are kept to: sizes, and the tiles a function declares.
-#[derive(Clone, Debug)]
-pub struct Domain {
-    /// Least and most valid rows.
-    pub rows: (u32, u32),
-    /// Least and most valid columns.
-    pub cols: (u32, u32),
-    /// Declared tiles: dst, sources, tmp.
-    pub tiles: [Option<Tile>; 4],
-}
-
-impl Default for Domain {
-    fn default() -> Self {
-        Domain { rows: (1, 600), cols: (1, u32::MAX), tiles: [None, None, None, None] }
-    }
-}
-
-impl Domain {
-    /// The tiles a function of the user declares.
-    pub fn of(own: &Own) -> Domain {
-        let find = |roles: &[&str]| roles.iter().find_map(|r| own.declared(r)).cloned();
-        let tiles = [find(&["dst"]), find(&["src", "src0"]), find(&["src1"]), find(&["tmp"])];
-        Domain { tiles, ..Domain::default() }
-    }
-
-    /// Is the size of a use in the domain?
-    pub fn holds(&self, s: &Spec) -> bool {
-        let within = |n: u32, (lo, hi): (u32, u32)| (lo..=hi).contains(&n);
-        within(s.rows, self.rows) && within(s.cols, self.cols)
-    }
-
-    /// The use moved into the domain, as far as that can be said without its call.
-    fn keep(&self, u: &Unit, mut s: Spec) -> Spec {
-        let within = |n: u32, (lo, hi): (u32, u32)| match n {
-            n if (lo..=hi).contains(&n) => n,
-            n => lo.saturating_add(n % (hi.max(lo) - lo).saturating_add(1)),
-        };
-        let full: &[usize] = match u.form {
-            Form::RowReduce | Form::ColReduce | Form::Turned => &[1],
-            Form::RowExpand => &[0],
-            Form::RowExpandBin | Form::ColExpand => &[0, 1, 2],
-            Form::Elementwise => &[0, 1, 2],
-        };
-        let wide = |t: &&Tile| t.layout == Layout::RowMajor || u.form == Form::Elementwise;
-        let declared = |k: usize| self.tiles[k].as_ref().filter(wide);
-        let first = full.iter().find_map(|k| declared(*k)).map(Tile::storage_rows);
-        let (mut rows, mut cols) = (self.rows, self.cols);
-        if let Some(t) = &first {
-            s.dynamic = [!t.static_rows, !t.static_cols];
-            let range = |fixed: bool, n: u32, all: u32, (lo, hi): (u32, u32)| match fixed {
-                true => (n, n),
-                false => (lo.min(all), hi.min(all)),
-            };
-            rows = range(t.static_rows, t.valid_rows, t.rows, rows);
-            cols = range(t.static_cols, t.valid_cols, t.cols, cols);
-        }
-        (s.rows, s.cols) = (within(s.rows, rows).max(1), within(s.cols, cols).max(1));
-        if let Some(t) = &first {
-            s.below = t.rows.saturating_sub(s.rows);
-        }
-        let column_major = |k: usize| self.tiles[k].as_ref().map(|t| t.layout == Layout::ColMajor);
-        match u.form {
-            Form::RowReduce => s.turned = column_major(0).map_or(s.turned, |c| !c),
-            Form::RowExpand => s.turned = column_major(1).map_or(s.turned, |c| !c),
-            Form::Elementwise => s.turned = column_major(0).unwrap_or(s.turned),
-            _ => {}
-        }
-        for (k, t) in self.tiles.iter().enumerate() {
-            let Some(t) = t.as_ref().map(Tile::storage_rows) else { continue };
-            let one = matches!((u.form, k), (Form::RowReduce, 0) | (Form::RowExpand, 1));
-            let valid = if one { 1 } else { s.cols };
-            let least = valid.next_multiple_of(u.block());
-            s.slack[k] = (t.cols.saturating_sub(least) / u.block()).min(u32::from(u16::MAX)) as u16;
-        }
-        if self.tiles[3].is_some() && u.form == Form::RowReduce {
-            s.tmp = 1;
-        }
-        s
-    }
-}
 
 /// The uses of a unit.
 #[derive(Clone, Debug)]

@@ -2,8 +2,9 @@
 //! and of every cause the simplest use that shows it.
 
 use super::bench::{Bench, Fault, STRAY, Subject, UNDEFINED, VALUES};
-use super::corners::{Domain, Uses};
+use super::corners::Uses;
 use super::cover::{Cell, Cover};
+use super::domain::Domain;
 use super::shrink::shrink;
 use super::spec::{Spec, Unit};
 use crate::tile::{Quirk, Quirks};

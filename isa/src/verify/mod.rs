@@ -10,13 +10,17 @@
 mod bench;
 mod corners;
 mod cover;
+mod domain;
 mod hunt;
 mod shrink;
 mod spec;
+mod template;
 
 pub use bench::{Bench, BuiltIn, Fault, STRAY, Subject, UNDEFINED, VALUES};
-pub use corners::{Domain, Uses};
+pub use corners::Uses;
 pub use cover::{Cell, Cover, Tail};
+pub use domain::Domain;
 pub use hunt::{Catch, Cause, Tally};
 pub use shrink::shrink;
 pub use spec::{Form, Spec, Unit};
+pub use template::template;

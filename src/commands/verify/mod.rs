@@ -12,7 +12,7 @@ use clap::Args;
 use ptoemu_core::dtype::DType;
 use ptoemu_isa::exec::Own;
 use ptoemu_isa::tile::{self, Family, OPS, Quirks, TileOp};
-use ptoemu_isa::verify::{BuiltIn, Domain, Subject, Unit, Uses};
+use ptoemu_isa::verify::{Bench, BuiltIn, Domain, Spec, Subject, Unit, Uses, template};
 use std::path::PathBuf;
 use sweep::{Job, Sweep};
 
@@ -39,6 +39,10 @@ pub struct VerifyArgs {
     /// Uses tried per operation and element type.
     #[arg(long, default_value_t = 1000, value_name = "N")]
     cases: u64,
+    /// Print a microcode file to start from: the built-in microcode of the operation for one shape
+    /// (the least --rows and --cols, else 64x128) and the first of --types, else f32.
+    #[arg(long, conflicts_with_all = ["json", "junit", "out"])]
+    emit_template: bool,
     /// Seed of the drawn uses and of the data.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -162,6 +166,9 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     for path in args.json.iter().chain(&args.junit).filter(|p| p.as_os_str() != "-") {
         crate::data::writable(path)?;
     }
+    if args.emit_template {
+        return emit(args, &families, &ops, &types);
+    }
     let tasks = args.tasks(&families, &ops, &types)?;
     if tasks.iter().all(|t| t.units.is_empty()) {
         let text = match args.microcode {
@@ -190,6 +197,49 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     }
     write_json(&args.json, &report)?;
     Ok(u8::from(!findings.is_empty()))
+}
+
+/// Uses a template must pass before it is printed.
+const PROOF: u64 = 64;
+
+/// Prints a microcode file that verifies clean as it is.
+fn emit(
+    args: &VerifyArgs,
+    families: &[(Family, String)],
+    ops: &[&'static TileOp],
+    types: &[DType],
+) -> Result<u8, Refusal> {
+    let ([(family, _)], [op]) = (families, ops) else {
+        return Err(anyhow!("--emit-template takes one operation and one family").into());
+    };
+    let wanted = types.first().copied().unwrap_or(DType::F32);
+    let mut units = args.units(*family, op, types);
+    units.sort_by_key(|u| u.from != wanted);
+    let unit = units.first().ok_or_else(|| anyhow!("{} has no such type here", op.name))?;
+    let rows = args.rows.map_or(64, |r| r.0);
+    let cols = args.cols.map_or(128, |c| c.0);
+    let spec = Spec { rows, cols, ..Spec::default() };
+    let call = spec.call(unit, Quirks::corrected());
+    tile::check(&call, *family, &tile::Limits::of(*family))
+        .map_err(|d| Refusal::Program(vec![*d]))?;
+    let no = |why: String| {
+        let types = unit.types();
+        anyhow!(
+            "no template of {} {types} {rows}x{cols}: {why}; try another type or shape",
+            op.name
+        )
+    };
+    let text = template(&call).map_err(no)?;
+    let source = ptoemu_core::diag::SourceFile::new("template.pto", text.clone());
+    let own = session::microcode_of(&source, *family)?;
+    let Some(own) = own.first() else { return Err(no("it does not read back".into()).into()) };
+    let uses = Uses::within(*unit, args.seed, Domain::of(own));
+    let tally = Bench::default().hunt(&uses, 0..PROOF, Quirks::corrected(), own);
+    if tally.cases == 0 || !tally.caught.is_empty() {
+        return Err(no("its instructions depend on the data".into()).into());
+    }
+    print_line(text.trim_end());
+    Ok(0)
 }
 
 impl Task {
