@@ -53,7 +53,7 @@ fn corrected_microcode_is_clean_and_families_count_once() {
 fn findings_are_written_and_replay() {
     let dir = scratch("vendor");
     let line = "verify trowexpandmax,trowmax,texp -v a3,950pr --types f32,i8 --microcode vendor \
-                --cases 160 --rows 1..16 --cols 1..140 -o found --json report.json";
+                --cases 320 --rows 1..16 --cols 1..140 -o found --json report.json";
     words(&dir, line, 1);
     let report: Value =
         serde_json::from_str(&fs::read_to_string(dir.join("report.json")).unwrap()).unwrap();
@@ -85,7 +85,8 @@ fn own_microcode_that_is_right_is_clean() {
     let dir = scratch("right");
     broken(&dir, "%zero", "%zero");
     words(&dir, &format!("{OWN} --cases 150"), 0);
-    let out = stdout(&words(&dir, "op trowmax f32 16x100 -v a3 --microcode own.pto", 0));
+    let out =
+        stdout(&words(&dir, "op trowmax f32 16x104 --valid 16x100 -v a3 --microcode own.pto", 0));
     assert!(out.contains("values as meant"), "{out}");
 }
 
@@ -139,7 +140,7 @@ fn templates_verify_clean() {
 fn a_kernel_runs_with_own_microcode() {
     let dir = scratch("run");
     broken(&dir, "%zero", "%zero");
-    words(&dir, "op trowmax f32 8x100 -v a3 --emit-pto k.pto", 0);
+    words(&dir, "op trowmax f32 8x104 --valid 8x100 -v a3 --emit-pto k.pto", 0);
     let arg = "--arg src=rand(1):f32[8x104]";
     words(&dir, &format!("run k.pto -v a3 {arg} --out dst=want.bin"), 0);
     let own = "--microcode own.pto --golden dst=want.bin";

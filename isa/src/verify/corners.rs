@@ -89,6 +89,10 @@ impl Uses {
         };
         let mut spec = settings(&self.unit, &mut digits);
         (spec.rows, spec.cols) = size;
+        if self.unit.form == Form::RowExpandBin && drawn % 16 == 7 {
+            // As wide as the expanded operand: both are full.
+            spec.cols = if spec.blocks { 32 / self.unit.from.size() as u32 } else { 1 };
+        }
         spec.seed = stream.next_u64() as u32 % 1_000_000;
         let mut draws = Digits(stream.next_u64());
         spec.dist = draws.take(4) as u8;

@@ -129,8 +129,9 @@ impl Bench {
         out
     }
 
-    /// The quirk without which a fault is gone, or, where several do the same harm, one that does
-    /// it alone. Quirks that were to blame before are asked first.
+    /// The quirk without which a fault is gone: because the use is right then, or else because it is
+    /// refused; where several do the same harm, one that does it alone. Quirks that were to blame
+    /// before are asked first.
     fn blame(
         &mut self,
         unit: &Unit,
@@ -140,14 +141,25 @@ impl Bench {
         quirks: Quirks,
         subject: &dyn Subject,
     ) -> Option<Quirk> {
+        // Refused, or does it show?
         let mut shows = |q: Quirks| {
             let faults = self.verify(unit, spec, q, subject);
-            faults.is_some_and(|f| f.iter().any(|f| f.code == code))
+            faults.map(|f| f.iter().any(|f| f.code == code))
         };
-        let at = suspects
-            .iter()
-            .position(|q| !shows(quirks.without(*q)))
-            .or_else(|| suspects.iter().position(|q| shows(Quirks::corrected().with(*q))))?;
+        let (mut right, mut refused) = (None, None);
+        for (i, q) in suspects.iter().enumerate() {
+            match shows(quirks.without(*q)) {
+                Some(true) => continue,
+                Some(false) => right = Some(i),
+                None => {
+                    refused.get_or_insert(i);
+                    continue;
+                }
+            }
+            break;
+        }
+        let alone = |q: &Quirk| shows(Quirks::corrected().with(*q)) == Some(true);
+        let at = right.or(refused).or_else(|| suspects.iter().position(alone))?;
         let q = suspects.remove(at);
         suspects.insert(0, q);
         Some(q)
@@ -163,16 +175,18 @@ impl Bench {
         domain: &Domain,
     ) -> Catch {
         let (unit, code) = (caught.unit, caught.code);
-        let has = |f: Option<Vec<Fault>>| f.is_some_and(|f| f.iter().any(|f| f.code == code));
         let spec = shrink(caught.spec, |s| {
-            let inside = domain.holds(s) && *s == s.relevant(&unit);
-            if !inside || !has(self.verify(&unit, s, quirks, subject)) {
+            if !domain.holds(s) || *s != s.relevant(&unit) {
                 return false;
             }
-            match cause {
-                Cause::Check(_) => true,
-                Cause::Quirk(q) => !has(self.verify(&unit, s, quirks.without(q), subject)),
+            let faults = self.verify(&unit, s, quirks, subject);
+            if !faults.is_some_and(|f| f.iter().any(|f| f.code == code)) {
+                return false;
             }
+            let Cause::Quirk(q) = cause else { return true };
+            let others = quirks.iter().filter(|o| *o != q);
+            let mut suspects = std::iter::once(q).chain(others).collect();
+            self.blame(&unit, s, code, &mut suspects, quirks, subject) == Some(q)
         });
         let mut faults = self.verify(&unit, &spec, quirks, subject).unwrap_or_default();
         faults.sort_by_key(|f| (f.code != code, rank(f.code)));

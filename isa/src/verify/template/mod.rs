@@ -209,6 +209,9 @@ impl<'c> Text<'c> {
         match bits.checked_sub(TOKEN) {
             Some(n) if n < self.loads => Ok(format!("%loaded{n}")),
             Some(n) if n < TOKEN / 2 => Err("the scalar unit computes with loaded values".into()),
+            _ if self.call.scalar.is_some_and(|s| (s.bits, s.dtype) == (bits, t)) => {
+                Ok("%scalar".into())
+            }
             _ => {
                 let name = self.name("s");
                 let ty = element(t);
