@@ -1,7 +1,7 @@
 //! `ptoemu op`: the everyday question about one tile operation.
 
 use super::output::table;
-use super::run::{Deny, Microcode, Order, order, quirks};
+use super::run::{Deny, Microcode, Order, built_in, order, quirks};
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::report::{self, FindingReport};
 use crate::session::{self, Refusal, deny, is_refusal, limits};
@@ -135,6 +135,12 @@ pub(crate) fn pair(text: &str) -> Result<(u32, u32)> {
 }
 
 impl CaseArgs {
+    /// The same for commands that take no microcode file.
+    pub(super) fn built_in(&self, op: &str, dtype: &str, shape: &str) -> Result<Case, Refusal> {
+        built_in(&self.microcode)?;
+        self.case(op, dtype, shape)
+    }
+
     /// The case of an operation by name, element type and shape as written.
     pub(super) fn case(&self, op: &str, dtype: &str, shape: &str) -> Result<Case, Refusal> {
         let name = op.trim_start_matches("pto.").to_ascii_lowercase();

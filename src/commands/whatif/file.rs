@@ -225,7 +225,7 @@ impl Reader<'_> {
         let mut out = Vec::new();
         for (shape, span) in self.texts(&shapes.node) {
             let wrong_shape = op::pair(&shape).is_err();
-            match parsed.case(&op, &dtype, &shape) {
+            match parsed.built_in(&op, &dtype, &shape) {
                 Ok(case) => {
                     let mut subject = Subject::op(case);
                     subject.shape = joined(label.as_deref(), subject.shape);

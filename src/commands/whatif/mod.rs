@@ -136,7 +136,7 @@ pub fn whatif(args: &WhatifArgs) -> Result<u8, Refusal> {
             for op in op.split(',') {
                 for dtype in dtype.split(',') {
                     for shape in shape {
-                        subjects.push(Subject::op(case.case(op, dtype, shape)?));
+                        subjects.push(Subject::op(case.built_in(op, dtype, shape)?));
                     }
                 }
             }
