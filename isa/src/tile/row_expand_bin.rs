@@ -24,6 +24,8 @@ pub(super) struct Roles<'c> {
     pub exp: &'c Tile,
     /// The expanded operand is src0.
     pub swapped: bool,
+    /// Its values are broadcast to blocks first: one value per row.
+    pub broadcast: bool,
 }
 
 impl Call {
@@ -37,7 +39,15 @@ impl Call {
             (first, _) => !first,
         };
         let (full, exp) = if swapped { (s1, s0) } else { (s0, s1) };
-        Roles { full, exp, swapped }
+        // Shipped code with tmp broadcasts whatever src1 is where both are full [D2].
+        let broadcast = exp.layout == Layout::ColMajor || self.two_full() && self.tmp.is_some();
+        Roles { full, exp, swapped, broadcast }
+    }
+
+    /// Have both sources the valid shape of the destination?
+    pub(super) fn two_full(&self) -> bool {
+        let of = |i: usize| self.source(i).valid() == self.dst.valid();
+        of(0) && of(1)
     }
 }
 
@@ -46,9 +56,9 @@ impl Call {
     /// src0 is taken against src1 whatever a tie-break of the microcode says.
     fn meant(&self) -> Roles<'_> {
         let (full, exp) = (self.source(0), self.source(1));
-        match (full.valid() == self.dst.valid(), exp.valid() == self.dst.valid()) {
-            (true, true) => Roles { full, exp, swapped: false },
-            _ => self.roles(),
+        match self.two_full() {
+            true => Roles { full, exp, swapped: false, broadcast: false },
+            false => self.roles(),
         }
     }
 }
@@ -61,7 +71,7 @@ pub fn check(call: &Call, c: &mut Checker) -> Result<(), Box<Diagnostic>> {
 /// dst\[i, j\] = full\[i, j\] op expanded\[i, j mod width\].
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     let (rows, cols) = call.dst.valid();
-    let Roles { full, exp, swapped } = call.meant();
+    let Roles { full, exp, swapped, .. } = call.meant();
     let vendor = swapped && call.operand_order == OperandOrder::Vendor;
     let width = if exp.layout == Layout::ColMajor { 1 } else { exp.per_block() };
     let mut out = Vec::new();
@@ -91,8 +101,7 @@ struct Plan<'c> {
 /// A2/A3 microcode.
 pub fn lower(call: &Call, a: &mut Asm) -> Done {
     let (rows, cols) = call.dst.valid();
-    let Roles { full, exp, swapped } = call.roles();
-    let column = exp.layout == Layout::ColMajor;
+    let Roles { full, exp, swapped, broadcast: column } = call.roles();
     let one_block = column || call.quirks.has(Quirk::D4);
     let exp_step = if one_block { 1 } else { exp.stride_blocks() };
     let over = [call.dst.stride_blocks(), full.stride_blocks(), exp_step];

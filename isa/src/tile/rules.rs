@@ -110,6 +110,9 @@ impl Checker<'_> {
         self.row_major("dst", dst)?;
         self.not_empty("dst", dst)?;
         self.one_full(call)?;
+        if call.two_full() {
+            return self.two_full(call);
+        }
         let roles = call.roles();
         let (full_role, exp_role) = if roles.swapped { ("src1", "src0") } else { ("src0", "src1") };
         let (full, exp) = (roles.full, roles.exp);
@@ -123,6 +126,17 @@ impl Checker<'_> {
         let rows = u64::from(dst.valid_rows);
         let need = if rows < 256 { rows.div_ceil(8) * 256 } else { 7680 };
         self.broadcast_tmp(call, need, (exp_role, exp), (full_role, full))
+    }
+
+    /// What is left to check where shipped code accepts two full operands.
+    fn two_full(&mut self, call: &Call) -> Verdict {
+        let dst = &call.dst;
+        let (s0, s1) = (call.source(0), call.source(1));
+        self.same_or_disjoint(("dst", dst), ("src0", s0))?;
+        self.same_or_disjoint(("dst", dst), ("src1", s1))?;
+        let rows = u64::from(dst.valid_rows);
+        let need = if rows < 256 { rows.div_ceil(8) * 256 } else { 7680 };
+        self.broadcast_tmp(call, need, ("src1", s1), ("src0", s0))
     }
 
     /// Exactly one source has the valid shape of dst.

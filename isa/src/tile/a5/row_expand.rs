@@ -52,7 +52,7 @@ struct Plan<'c> {
 
 /// TROWEXPAND{ADD,SUB,MUL,DIV,MAX,MIN,EXPDIF}.
 pub fn row_expand_bin(call: &Call, to: &mut dyn Issue) -> Done {
-    let Roles { full, exp, swapped } = call.roles();
+    let Roles { full, exp, swapped, .. } = call.roles();
     let commutes = call.op.operator.commutes();
     let exp_first = swapped && !commutes && call.operand_order == OperandOrder::Vendor;
     let plan = Plan { call, full, exp, exp_first };
