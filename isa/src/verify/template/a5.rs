@@ -24,6 +24,7 @@ pub(super) fn write(t: &mut Text) -> Done {
         match item {
             Item::Instr(i) => t.instruction(i)?,
             Item::Function(f) => function(t, f)?,
+            Item::Single(_) => return Err("it sorts outside any vector function".into()),
         }
     }
     Ok(())
