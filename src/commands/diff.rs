@@ -81,7 +81,7 @@ fn programs(args: &DiffArgs, path: &Path) -> Result<Vec<Side>, Refusal> {
             return Err(anyhow!("--core {core}: the program runs on {} cores", lines.len()).into());
         };
         let kernel = ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| &f.name);
-        let sources = [ran.program.source.clone()];
+        let sources = ran.files();
         let trace = Trace::new(&block.stream, line, &target, &sources).named(kernel, args.core);
         out.push(Side::of(&trace));
     }

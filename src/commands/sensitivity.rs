@@ -1,7 +1,7 @@
 //! `ptoemu sensitivity`: which figures the cycles of a program depend on.
 
 use super::output::table;
-use super::run::{ProgramArgs, quirks};
+use super::run::{ProgramArgs, built_in};
 use super::subject::{Choice, FormArgs, folder};
 use super::{print, say, show_all, write_json};
 use crate::calibrate::number;
@@ -58,7 +58,7 @@ fn step(text: &str) -> Result<f64, String> {
 pub fn sensitivity(args: &SensitivityArgs) -> Result<u8, Refusal> {
     let target = args.program.target.one()?;
     let ranges = Ranges::default().with(&args.ranges)?;
-    let quirks = quirks(&args.program.microcode)?;
+    let quirks = built_in(&args.program.microcode)?;
     let subject = args.case.subject(&args.subject, &args.program, quirks)?;
     let rival = args.against.as_deref().map(|a| rival(args, a, quirks)).transpose()?;
     folder(&args.out)?;

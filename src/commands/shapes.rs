@@ -1,7 +1,7 @@
 //! `ptoemu shapes`: a program over rows and columns.
 
 use super::output::table;
-use super::run::{ProgramArgs, quirks};
+use super::run::{ProgramArgs, built_in};
 use super::subject::{Choice, FormArgs, folder};
 use super::{print, say, write_json};
 use crate::calibrate::number;
@@ -48,7 +48,7 @@ pub struct ShapesArgs {
 /// Runs the study.
 pub fn shapes(args: &ShapesArgs) -> Result<u8, Refusal> {
     let (rows, cols) = (sizes("--rows", &args.rows)?, sizes("--cols", &args.cols)?);
-    let quirks = quirks(&args.program.microcode)?;
+    let quirks = built_in(&args.program.microcode)?;
     let contenders = contenders(args, quirks)?;
     let (name, family) = family(args, quirks)?;
     folder(&args.out)?;
