@@ -4,10 +4,11 @@
 mod common;
 
 use common::{judge, place, run, tile, valid};
-use ptoemu_core::dtype::DType::{self, F16, F32, I8, U8, U16, U32};
+use ptoemu_core::dtype::DType::{self, F16, F32, I8, I16, U8, U16, U32};
 use ptoemu_isa::a5::Cmp;
+use ptoemu_isa::case::listing_a5;
 use ptoemu_isa::tile::Layout::RowMajor;
-use ptoemu_isa::tile::{Call, Family, Quirk, Scalar, Tile, find};
+use ptoemu_isa::tile::{Call, Family, Quirk, Quirks, Sat, Scalar, Tile, find};
 
 fn call(op: &str, dst: Tile, src: impl IntoIterator<Item = Tile>) -> Call {
     let mut call = Call::new(find(op).unwrap(), dst, src);
@@ -120,4 +121,51 @@ fn padding_fewer_rows_than_there_are() {
     shipped.quirks = shipped.quirks.with(Quirk::R11);
     let stopped = outcome(&shipped, &|_, _| 1).unwrap_err();
     assert!(stopped.contains("UB"), "{stopped}");
+}
+
+/// 3e9 does not fit 32 bits: through a clamped 32-bit integer it becomes -1.
+#[test]
+fn narrowing_depends_on_the_shape() {
+    let part = |name, t| valid(row(name, t, 2, 64), 2, 32, true);
+    let mut convert = call("tcvt", part("dst", I16), [part("src", F32)]);
+    convert.attrs.sat = Some(Sat::Off);
+    witness(Quirk::R6, &convert, &floats(&[&[], &[3e9; 128]]));
+}
+
+fn binary_sum(rows: u32) -> Call {
+    let src = row("src", F32, rows, 72);
+    let mut sum = call("tcolsum", row("dst", F32, 1, 72), [src]);
+    sum.attrs.binary = true;
+    sum.tmp = Some(row("tmp", F32, rows.div_ceil(2), 72));
+    place(&mut sum);
+    sum
+}
+
+/// -0 stays, or becomes +0: equal numbers, so the bits are compared.
+#[test]
+fn binary_sum_of_one_row() {
+    let first = |quirks: Quirks| {
+        let call = Call { quirks, ..binary_sum(1) };
+        let zeros = |_: usize, i: usize| if i % 4 == 3 { 0x80 } else { 0 };
+        let bytes: Vec<Vec<u8>> = [&call.dst, &call.src[0]]
+            .map(|t| (0..t.bytes() as usize).map(|i| zeros(0, i)).collect())
+            .into();
+        let at = call.dst.addr as usize;
+        run(&call, &bytes).unwrap().after[at..at + 4].to_vec()
+    };
+    assert_eq!(first(Quirks::corrected()), [0, 0, 0, 0x80]);
+    assert_eq!(first(Quirks::corrected().with(Quirk::R15)), [0, 0, 0, 0]);
+}
+
+/// No value shows a missing barrier while stores keep their order.
+#[test]
+fn binary_sum_leaves_barriers_out() {
+    let bars = |quirks: Quirks| {
+        let call = Call { quirks, ..binary_sum(3) };
+        let text = format!("{:?}", listing_a5(&call).unwrap());
+        text.matches("mem_bar").count()
+    };
+    let (corrected, shipped) = (Quirks::corrected(), Quirks::corrected().with(Quirk::R14));
+    assert_eq!((bars(corrected), bars(shipped)), (2, 0));
+    assert_eq!(outcome(&binary_sum(3), &|_, i| (i % 7) as u8), Ok(()));
 }

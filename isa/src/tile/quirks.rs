@@ -91,10 +91,16 @@ quirks! {
         "step by the bytes of a row of the mask tile";
     R5 "950: select of bytes steps its mask by half of what a chunk uses",
         "take 32 bytes of bits for 256 bytes of elements";
+    R6 "950: unsaturated floats to i16 go through 32 bits in contiguous tiles only",
+        "convert through 32-bit integers in both walks";
     R11 "950: padding a tile of fewer valid rows than the source wraps its row count",
         "assert at least as many valid rows as the source has";
     R13 "950: compare of 32-bit elements exchanges the row strides of its sources",
         "step each source by its own row stride in both chunks";
+    R14 "950: binary column sums store twice to a row of tmp, and reuse it, without barriers",
+        "put VST_VST between the two stores and VLD_VST before the next columns";
+    R15 "950: a binary column sum of one row adds it to +0 and loses the sign of -0",
+        "copy the only row";
     R16 "950: places of extremes lose a chunk of a row that holds NaN, and NaN below row 0",
         "compare for unordered values too";
     R17 "950: a remainder by a scalar does not repair its sign",

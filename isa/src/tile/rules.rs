@@ -257,9 +257,6 @@ impl Checker<'_> {
         }
         self.same_or_disjoint(("dst", dst), ("src", src))?;
         let Some(tmp) = call.tmp.as_ref().filter(|_| call.attrs.binary) else { return Ok(()) };
-        if self.family == Family::A5 {
-            return Ok(());
-        }
         self.row_major("tmp", tmp)?;
         let rows = (src.valid_rows / 2).max(1);
         if tmp.dtype != dst.dtype || tmp.rows < rows || tmp.cols < src.valid_cols {

@@ -3,7 +3,8 @@
 use super::super::call::Call;
 use super::super::quirks::Quirk;
 use super::super::{Operator, Tile};
-use super::function::{Affine, Code, Convert, M, V, affine};
+use super::code::{Code, Convert};
+use super::function::{Affine, M, V, affine};
 use super::row_reduce::{neutral, one_point};
 use super::{Done, Issue, down};
 use crate::a5::{Cmp, Dist, Op, VL};

@@ -2,7 +2,8 @@
 
 use super::super::call::Call;
 use super::super::{Operator, Tile};
-use super::function::{Code, V, affine};
+use super::code::Code;
+use super::function::{V, affine};
 use super::{Done, Issue, M, down, software};
 use crate::a5::{Dist, Op, VL};
 use ptoemu_core::dtype::DType::F32;

@@ -4,7 +4,8 @@ use super::super::Tile;
 use super::super::call::Call;
 use super::super::compare::unit;
 use super::super::quirks::Quirk;
-use super::function::{Affine, Code, M, V, affine};
+use super::code::Code;
+use super::function::{Affine, M, V, affine};
 use super::{Done, Issue, down};
 use crate::a5::{Dist, Op, VL};
 

@@ -3,10 +3,12 @@
 use super::super::Tile;
 use super::super::call::{Call, Sat};
 use super::super::convert::{a5_rounding, a5_saturation};
+use super::super::quirks::Quirk;
+use super::code::{Code, Convert};
 use super::elementwise::Walk;
-use super::function::{Affine, Code, Convert, V, affine};
+use super::function::{Affine, V, affine};
 use super::{Done, Issue, down};
-use crate::a5::{Dist, Op, VL};
+use crate::a5::{Barrier, Dist, Op, VL};
 use ptoemu_core::dtype::DType::{self, F16, F32, I8, I16, I32, U8};
 
 /// Types and modes of a call.
@@ -16,6 +18,8 @@ struct Job {
     to: DType,
     how: Convert,
     saturate: bool,
+    /// Unsaturated narrowing takes its steps in between.
+    stepwise: bool,
 }
 
 /// TCVT: contiguous tiles as one run of elements, others row by row.
@@ -27,8 +31,9 @@ pub fn convert(call: &Call, to: &mut dyn Issue) -> Done {
     }
     let saturate = a5_saturation(call) == Sat::On;
     let how = Convert { round: a5_rounding(call), saturate, part: 0 };
-    let job = Job { from: src.dtype, to: dst.dtype, how, saturate };
     let flat = Walk { dst: &dst, src: &[&src], post: false }.flat();
+    let stepwise = flat || !call.quirks.has(Quirk::R6);
+    let job = Job { from: src.dtype, to: dst.dtype, how, saturate, stepwise };
     let walk = if flat {
         Chunks { rows: None, n: rows * cols, dst: &dst, src: &src }
     } else {
@@ -99,7 +104,7 @@ impl Chunks<'_> {
 impl Job {
     /// Unsaturated narrowing goes through a type in between [D: PTO TCvt].
     fn steps(self) -> Option<[(DType, DType); 2]> {
-        if self.saturate {
+        if self.saturate || !self.stepwise {
             return None;
         }
         match (self.from, self.to) {
@@ -122,7 +127,7 @@ impl Job {
             let x = c.load(Dist::Norm, w.at(w.src, e));
             let d = if (self.from, self.to) == (F32, F32) {
                 c.truncate(x, m, self.how)
-            } else if (self.from, self.to, self.saturate) == (F16, I16, false) {
+            } else if (self.from, self.to, self.saturate) == (F16, I16, false) && self.stepwise {
                 return self.half_to_short(c, w, x, m);
             } else {
                 c.convert((self.from, self.to), x, m, self.how)
@@ -179,10 +184,26 @@ impl Job {
                     let first = c.convert(a, x, all, Convert { saturate: true, ..self.how });
                     c.convert(b, first, all, Convert::default())
                 }
+                None if (self.from, self.to, self.saturate) == (F16, I8, false) => {
+                    self.low_byte(c, x)
+                }
                 None => self.cvt(c, x, 0),
             };
             c.store(dist, d, w.at(w.dst, e), m);
         });
+    }
+
+    /// Unsaturated f16 to i8: the low byte of a 16-bit integer travels as an f16 of 0 to 255.
+    fn low_byte(self, c: &mut Code, x: V) -> V {
+        let all = c.all(2);
+        let plain = Convert::default();
+        let whole = c.convert((F16, I16), x, all, self.how);
+        let low = c.typed(I16, |c| {
+            let byte = c.fill(0xFF, all);
+            c.op(Op::vand, &[whole, byte], all)
+        });
+        let back = c.convert((I16, F16), low, all, plain);
+        c.convert((F16, I8), back, all, plain)
     }
 
     /// Half the width from pairs of registers: even and odd elements, converted and merged.
@@ -217,14 +238,26 @@ impl Job {
         });
     }
 
-    /// A quarter of the width: packed by the store.
+    /// A quarter of the width: bytes picked from the lanes, a barrier before every store. In one run
+    /// of elements a store writes on behind its 64 bytes, and the next ones write over that.
     fn quarter(self, c: &mut Code, w: &Chunks) {
         let e = VL / 4;
+        let every = c.typed(I8, |c| c.count(0));
+        let all = c.all(2);
+        let lanes = c.typed(I16, |c| c.scalar(Op::vmuls, every, 4, all));
+        let chunk = w.rows.map(|_| c.below(1, affine(e as u64, &[])));
         w.each(c, e, &mut |c| {
-            let m = c.below(4, w.left(e, 0));
+            let _ = c.below(4, w.left(e, 0));
+            let left = c.below(1, w.left(e, 0));
+            let m = match chunk {
+                Some(chunk) => c.predicate(Op::pand, &[left, chunk, chunk], 1)[0],
+                None => left,
+            };
             let x = c.load_as(self.from, Dist::Norm, w.at(w.src, e));
             let d = self.cvt(c, x, 0);
-            c.store(Dist::Pk4B32, d, w.at(w.dst, e), m);
+            let packed = c.pick(d, lanes);
+            c.bar(Barrier::StoreStore);
+            c.store(Dist::Norm, packed, w.at(w.dst, e), m);
         });
     }
 }

@@ -3,7 +3,8 @@
 use super::super::call::Call;
 use super::super::meaning::{combine, cut, one};
 use super::super::{Operator, Tile};
-use super::function::{Code, M, V, affine};
+use super::code::Code;
+use super::function::{M, V, affine};
 use super::{Done, Issue, down, software};
 use crate::a5::{Dist, Op, VL};
 use ptoemu_core::dtype::DType;

@@ -3,8 +3,9 @@
 use super::super::call::Call;
 use super::super::fill_pad::pad_bits;
 use super::super::quirks::Quirk;
+use super::code::Code;
 use super::elementwise::Walk;
-use super::function::{Code, V, affine};
+use super::function::{V, affine};
 use super::{Done, Issue, down};
 use crate::a5::{Dist, VL};
 

@@ -4,6 +4,7 @@
 //! timing model takes the same loops. `tmp` is accepted and left alone.
 
 mod arg;
+mod code;
 mod col_expand;
 mod col_reduce;
 mod compare;
@@ -20,7 +21,8 @@ mod select;
 mod software;
 mod sort;
 
-pub use function::{Affine, Code, Function, M, Micro, Node, V};
+pub use code::Code;
+pub use function::{Affine, Function, M, Micro, Node, V};
 pub(crate) use run::sort_repeats;
 pub use run::{Issue, Item, Listing, Single, Values};
 pub(crate) use software::needed as by_software;

@@ -3,8 +3,9 @@
 
 use super::super::call::Call;
 use super::super::{Operator, Tile};
+use super::code::Code;
 use super::elementwise::Walk;
-use super::function::{Affine, Code, affine};
+use super::function::{Affine, affine};
 use super::{Done, Issue, down, software};
 use crate::a5::{Dist, Op, VL};
 

@@ -4,8 +4,9 @@
 use super::super::Operator;
 use super::super::call::Call;
 use super::super::quirks::Quirk;
+use super::code::{Code, Convert};
 use super::elementwise::run;
-use super::function::{Code, Convert, M, V};
+use super::function::{M, V};
 use super::{Done, Issue};
 use crate::a5::{Cmp, Op};
 use ptoemu_core::dtype::DType::{F16, F32};

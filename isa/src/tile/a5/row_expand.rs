@@ -4,7 +4,8 @@ use super::super::call::{Call, OperandOrder};
 use super::super::quirks::Quirk;
 use super::super::row_expand_bin::Roles;
 use super::super::{Layout, Tile};
-use super::function::{Affine, Code, V, affine};
+use super::code::Code;
+use super::function::{Affine, V, affine};
 use super::{Done, Issue, down};
 use crate::a5::{Dist, VL};
 

@@ -5,7 +5,8 @@
 
 use super::super::Operator;
 use super::super::call::Call;
-use super::function::{Code, Convert, M, V};
+use super::code::{Code, Convert};
+use super::function::{M, V};
 use crate::a5::{Cmp, Op};
 use ptoemu_core::dtype::DType::{self, BF16, F32, I8, I16, U8, U16};
 
