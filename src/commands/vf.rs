@@ -45,6 +45,8 @@ struct Timed {
     instructions: u64,
     simulated: u64,
     waits: BTreeMap<&'static str, u64>,
+    /// Cycles by the figure that explains them; they add up to the cycles.
+    figures: BTreeMap<String, u64>,
     records: Vec<Stage>,
 }
 
@@ -74,6 +76,8 @@ struct By {
     seq: Option<u64>,
 }
 
+/// Figures shown.
+const SHOWN: usize = 6;
 /// Most records a listing may ask for.
 const MOST: usize = 1 << 20;
 
@@ -99,7 +103,8 @@ pub fn vf(args: &VfArgs) -> Result<u8, Refusal> {
             ..Options::default()
         };
         let timing = vf::time(&program, t, opts).map_err(|d| Refusal::Program(vec![d]))?;
-        let timed = timed(t, &program, &timing);
+        let figures = vf::explain(&program, t).map_err(|d| Refusal::Program(vec![d]))?;
+        let timed = timed(t, &program, &timing, figures.into_iter().collect());
         if args.json.is_none() {
             show(&timed);
         }
@@ -117,7 +122,7 @@ fn by(l: vf::Link) -> By {
     By { cause: l.cause.name(), seq: l.seq }
 }
 
-fn timed(t: &Target, p: &VfProgram, v: &VfTiming) -> Timed {
+fn timed(t: &Target, p: &VfProgram, v: &VfTiming, figures: BTreeMap<String, u64>) -> Timed {
     let name = |inst: u32| {
         let class = p.insts.get(inst as usize).and_then(|i| p.classes.get(usize::from(i.class)));
         class.map_or(String::new(), |c| match c.dtype {
@@ -147,6 +152,7 @@ fn timed(t: &Target, p: &VfProgram, v: &VfTiming) -> Timed {
         instructions: v.instructions,
         simulated: v.simulated,
         waits: causes(&v.waits),
+        figures,
         records: v.records.iter().map(stage).collect(),
     }
 }
@@ -157,12 +163,26 @@ fn list<'a>(waits: impl IntoIterator<Item = (&'a &'static str, &'a u64)>) -> Str
     waits.map(|(c, n)| format!("{c} {n}")).collect::<Vec<_>>().join(", ")
 }
 
+/// The figures that explain most cycles.
+fn largest(figures: &BTreeMap<String, u64>) -> String {
+    let mut by_cycles: Vec<(&String, u64)> = figures.iter().map(|(p, n)| (p, *n)).collect();
+    by_cycles.sort_by_key(|(path, n)| (std::cmp::Reverse(*n), *path));
+    let rest: u64 = by_cycles.iter().skip(SHOWN).map(|(_, n)| n).sum();
+    let mut all: Vec<String> =
+        by_cycles.iter().take(SHOWN).map(|(path, n)| format!("{path} {n}")).collect();
+    if rest > 0 {
+        all.push(format!("others {rest}"));
+    }
+    all.join(", ")
+}
+
 fn show(t: &Timed) {
     print(&format!(
         "{}: {} cycles, {} instructions ({} simulated)",
         t.target, t.cycles, t.instructions, t.simulated
     ));
     print(&format!("instructions waited for: {}", list(&t.waits)));
+    print(&format!("cycles explained by: {}", largest(&t.figures)));
     if t.records.is_empty() {
         return;
     }

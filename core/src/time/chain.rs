@@ -3,12 +3,14 @@
 
 use super::figures::{Fixed, cycles};
 use super::timeline::{Entry, Timeline};
+use super::vf;
 use crate::access::Space;
 use crate::dtype::DType;
 use crate::stream::{Kind, Marks, OpId, Pipe, Record, Stream};
 use crate::target::Target;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Stands for the figures of a vector function as a whole.
 const FUNCTION: &str = "function";
@@ -39,6 +41,8 @@ pub(crate) struct Chain<'a> {
     fixed: Fixed,
     paths: FxHashMap<(OpId, DType), Paths>,
     figures: IndexMap<String, u64>,
+    /// Figures of vector functions by number.
+    functions: FxHashMap<u32, Arc<IndexMap<String, u64>>>,
     /// Cycles from here on are explained.
     at: u64,
     /// Look into vector functions?
@@ -54,6 +58,7 @@ impl<'a> Chain<'a> {
             fixed: Fixed::new(target),
             paths: FxHashMap::default(),
             figures: IndexMap::new(),
+            functions: FxHashMap::default(),
             at: timeline.cycles,
             inside: true,
         }
@@ -168,29 +173,27 @@ impl<'a> Chain<'a> {
         Some(self.before(i, &r, e))
     }
 
-    /// A vector function: its launch, its drain, and between them the figure its instructions rest
-    /// on that is known least.
+    /// A vector function: the figures on its own chain of waits.
     fn function(&mut self, r: &Record, e: Entry) {
-        let cycles_of = |path: &str| self.target.value(path).map_or(0, cycles);
-        let (startup, drain) = (cycles_of("vf.startup"), cycles_of("vf.drain"));
-        let begun = (e.issue + startup).min(self.at);
-        let weakest = if self.inside { self.weakest(r) } else { FUNCTION.to_string() };
-        self.explain(self.at.saturating_sub(drain).max(begun), "vf.drain");
-        self.explain(begun, &weakest);
-        self.explain(e.issue, "vf.startup");
-    }
-
-    fn weakest(&self, r: &Record) -> String {
-        let program = self.stream.functions.get(r.link);
-        let paths = program.into_iter().flat_map(|p| &p.classes).filter_map(|c| {
-            let names = [Some(&c.name), c.fallback.as_ref()];
-            names.into_iter().flatten().find_map(|n| {
-                let typed = c.dtype.map(|t| format!("{n}.{}.latency", t.name()));
-                let paths = [typed, Some(format!("{n}.latency"))];
-                paths.into_iter().flatten().find_map(|p| Some((self.target.get(&p).ok()?.conf, p)))
-            })
+        let begin = e.issue;
+        if !self.inside {
+            let cycles_of = |path: &str| self.target.value(path).map_or(0, cycles);
+            let (startup, drain) = (cycles_of("vf.startup"), cycles_of("vf.drain"));
+            let begun = (begin + startup).min(self.at);
+            self.explain(self.at.saturating_sub(drain).max(begun), "vf.drain");
+            self.explain(begun, FUNCTION);
+            return self.explain(begin, "vf.startup");
+        }
+        let (stream, target) = (self.stream, self.target);
+        let figures = self.functions.entry(r.link).or_insert_with(|| {
+            let program = stream.functions.get(r.link);
+            let all = program.and_then(|p| vf::explain(p, target).ok()).unwrap_or_default();
+            Arc::new(all)
         });
-        paths.max().map_or("vf.first_loop".into(), |(_, path)| path)
+        for (path, n) in figures.clone().iter() {
+            self.explain(self.at.saturating_sub(*n).max(begin), path);
+        }
+        self.explain(begin, "vf.startup");
     }
 
     /// The cycles an instruction held its pipe: bank conflicts, then its own rate.

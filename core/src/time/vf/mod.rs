@@ -12,6 +12,7 @@ mod calendar;
 mod compile;
 mod compiled;
 mod engine;
+mod explain;
 mod issue;
 mod memory;
 mod params;
@@ -26,6 +27,7 @@ mod walk;
 
 pub use allocate::allocate;
 pub use compiled::{Bound, Compiled, Key};
+pub use explain::explain;
 pub use params::{Figures, OP_FIGURES, OpFigures, PARAMS, VfParams};
 pub use program::{
     Access, Bar, Class, File, Inst, Kind, Loop, Node, Reg, UB, VfProgram, mreg, vreg,

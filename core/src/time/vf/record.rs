@@ -125,6 +125,8 @@ pub struct VfRecord {
     pub held: Link,
     /// What its start waited for.
     pub after: Link,
+    /// What leaving the shared queue waited for; `after` where there is none.
+    pub moved: Link,
 }
 
 /// Whole periods that were skipped. What was in flight is numbered and timed as it is behind the

@@ -30,19 +30,19 @@ impl Engine<'_> {
             if slot.phase != Phase::Done || !slot.released {
                 return;
             }
-            let (waits, after) = self.back_waits(slot);
+            let (waits, moved, after) = self.back_waits(slot);
             for (sum, w) in self.waits.iter_mut().zip(&waits) {
                 *sum += w;
             }
             if let Some(front) = self.fronts.pop_front() {
-                let record = self.record(front, waits, after);
+                let record = self.record(front, waits, [moved, after]);
                 self.records.push(record);
             }
             self.window.head += 1;
         }
     }
 
-    fn record(&self, front: Front, waits: Waits, after: Link) -> VfRecord {
+    fn record(&self, front: Front, waits: Waits, [moved, after]: [Link; 2]) -> VfRecord {
         let slot = self.window.get(self.window.head);
         let op = &self.code.ops[slot.op as usize];
         let at = |c: i64| (c + self.skipped.0) as u64;
@@ -63,6 +63,7 @@ impl Engine<'_> {
             waits,
             held: self.moved(link(front.cause, front.by)),
             after: self.moved(after),
+            moved: self.moved(moved),
         }
     }
 
@@ -80,8 +81,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Waits from dispatch on, and the last of them before the start.
-    fn back_waits(&self, s: &Slot) -> (Waits, Link) {
+    /// Waits from dispatch on, and the last of them before the queue of the unit and before the
+    /// start.
+    fn back_waits(&self, s: &Slot) -> (Waits, Link, Link) {
         let unit = self.code.ops[s.op as usize].unit;
         let mut a = Account::new(s.dispatch);
         a.pass(s.rename + i64::from(self.p.enqueue));
@@ -97,10 +99,11 @@ impl Engine<'_> {
             a.until(cause, s.queued - i64::from(self.p.exu_queue_delay), s.by[by::QUEUE]);
             a.pass(s.queued);
         }
+        let moved = a.last;
         a.until(Cause::Port, s.start, s.by[by::PORT]);
         // Blocks of a store that met busy banks are written later.
         a.waits[Cause::Port as usize] += (s.done - s.start - self.own(s)) as u64;
-        (a.waits, a.last)
+        (a.waits, if unit == Unit::Exu { moved } else { a.last }, a.last)
     }
 }
 
