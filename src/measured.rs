@@ -3,6 +3,7 @@
 //! Lines and cases are whole tile operations, isolated. Lines were measured with tiles far apart
 //! (each in a bank layer of its own), single cases with small tiles side by side.
 
+use crate::measured_950;
 use crate::session::Refusal;
 use crate::work::{Reading, Work};
 use anyhow::Result;
@@ -148,7 +149,10 @@ pub fn point_works(
 
 fn point(r: &Record, family: Family, quirks: Quirks) -> Result<Option<Measured>, Refusal> {
     if r.contains_key("unit") {
-        return Ok(board(r));
+        return Ok(match family {
+            Family::A2A3 => board(r),
+            Family::A5 => measured_950::board(r, quirks),
+        });
     }
     if !r.contains_key("measured_cycles") {
         let message = "not a known table: it has neither `measured_cycles` nor `unit`";

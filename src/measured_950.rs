@@ -1,5 +1,5 @@
 //! Published cycles of the 950: whole tile operations from our microcode, kernels from their
-//! timing-only programs.
+//! timing-only programs, points of boards and simulators.
 
 use crate::measured::{
     Measured, Record, Row, column, dtype, fits, number, operation, recorded, size,
@@ -127,5 +127,53 @@ fn tile(r: &Record, quirks: Quirks) -> Result<Work, String> {
     let mut call = c.call(Placement::Packed { align: 512 });
     call.family = Family::A5;
     call.attrs.indexed = form(r).contains("NO_POST");
+    recorded(&call, Family::A5)
+}
+
+/// A row of the board and simulator points that is of this family.
+pub fn board(r: &Record, quirks: Quirks) -> Option<Measured> {
+    if column(r, "target") != "a5" {
+        return None;
+    }
+    let (kind, shape, unit) = (column(r, "kind"), column(r, "shape_params"), column(r, "unit"));
+    let measured = number(r, "measured");
+    let (group, work) = match kind {
+        "tileop" if unit.contains("vf_real") => ("tile op, one call", board_tile(r, quirks)),
+        "tileop" => ("tile op, test program", board_tile(r, quirks)),
+        "instr" | "bandwidth" => (kind, Err("an input of the model, not scored".into())),
+        "conflict" => (kind, Err("absolute ticks that fit nothing else".into())),
+        _ if column(r, "name").starts_with("mem_bar") => {
+            (kind, Err("figures of barriers come from it".into()))
+        }
+        _ => (kind, Err("its program is not given".into())),
+    };
+    Some(Measured {
+        kind: group.into(),
+        case: format!("{} {} {shape}", column(r, "name"), column(r, "dtype")).trim().to_string(),
+        columns: r.clone(),
+        measured: measured.unwrap_or(0.0),
+        work: measured.map_or(Err("no measured figure".into()), |_| work),
+    })
+}
+
+/// One tile operation on a full tile; these programs give their valid sizes at run time.
+fn board_tile(r: &Record, quirks: Quirks) -> Result<Work, String> {
+    let op = operation(&column(r, "name").replace("_HP", " in high precision"))?;
+    let name = column(r, "dtype");
+    let t = dtype(name).or_else(|| dtype(&name.replacen('s', "i", 1)));
+    let t = t.ok_or("several element types")?;
+    let shape = column(r, "shape_params").trim_end_matches("(valid)").trim();
+    let sizes = shape.split_once('x').map(|(a, b)| (a.parse(), b.parse()));
+    let Some((Ok(rows), Ok(cols))) = sizes else { return Err("no single shape".into()) };
+    fits(rows, cols)?;
+    // Rows of a tile are whole blocks.
+    let block = (32 / t.size() as u32).max(1);
+    let mut c = Case::new(op, t, rows, cols.next_multiple_of(block));
+    (c.valid, c.dynamic, c.quirks) = ((rows, cols), true, quirks);
+    if op.sig.tmp == Tmp::Optional {
+        c.tmp = Scratch::None;
+    }
+    let mut call = c.call(Placement::Packed { align: 512 });
+    call.family = Family::A5;
     recorded(&call, Family::A5)
 }

@@ -13,7 +13,7 @@ use ptoemu_core::dtype::DType::{self, I16, U8, U16, U32};
 /// TROWARGMAX, TROWARGMIN, TCOLARGMAX, TCOLARGMIN.
 pub fn arg(call: &Call, to: &mut dyn Issue) -> Done {
     let src = call.source(0);
-    let mut c = Code::new(src.dtype);
+    let mut c = Code::over(src);
     let best = Best { call, cmp: cmp(call), shipped: call.quirks.has(Quirk::R16) };
     if call.op.reduces_rows() {
         best.rows(&mut c);

@@ -1,5 +1,6 @@
 //! Writes vector functions: one method per group of micro-ops.
 
+use super::super::Tile;
 use super::function::{Affine, Function, M, Micro, Node, V, affine};
 use crate::a5::{Barrier, Cmp, Dist, Op, Step};
 use ptoemu_core::dtype::DType;
@@ -12,22 +13,32 @@ pub struct Code {
     open: Vec<Vec<Node>>,
     vectors: u16,
     masks: u16,
+    /// Predicates of all lanes, set once in front of the loops that use them.
+    whole: SmallVec<[(Op, M); 2]>,
     /// Element type of what follows.
     pub t: DType,
     /// Loads advance their address register.
     pub post: bool,
+    dynamic: bool,
 }
 
 impl Code {
+    /// An empty function over a tile; sizes given at run time are the trip counts of its loops.
+    pub fn over(t: &Tile) -> Code {
+        Code { dynamic: !(t.static_rows && t.static_cols), ..Code::new(t.dtype) }
+    }
+
     /// An empty function on elements of type `t`.
     pub fn new(t: DType) -> Code {
-        Code { open: vec![Vec::new()], vectors: 0, masks: 0, t, post: false }
+        let (open, whole) = (vec![Vec::new()], SmallVec::new());
+        Code { open, vectors: 0, masks: 0, whole, t, post: false, dynamic: false }
     }
 
     /// The finished function.
     pub fn finish(mut self) -> Function {
         let body = self.open.pop().unwrap_or_default();
-        Function { body, vectors: self.vectors, masks: self.masks, dtype: self.t }
+        let Code { vectors, masks, t: dtype, dynamic, .. } = self;
+        Function { body, vectors, masks, dtype, dynamic }
     }
 
     /// Bytes of one element.
@@ -91,13 +102,21 @@ impl Code {
         out
     }
 
-    /// Every lane of `size` bytes.
+    /// Every lane of `size` bytes: the same all through the function, so a compiler sets it outside
+    /// the loops.
     pub fn all(&mut self, size: usize) -> M {
         let op = [Op::pset_b8, Op::pset_b16, Op::pset_b32][(size.min(4).ilog2()) as usize];
+        if let Some((_, m)) = self.whole.iter().find(|(o, _)| *o == op) {
+            return *m;
+        }
         let out = self.mask();
         let mut m = self.micro(op);
         m.step.mods.pattern = crate::a5::Pattern::All;
-        self.put(Micro { masks: [out].into_iter().collect(), ..m });
+        let set = Micro { masks: [out].into_iter().collect(), ..m };
+        if let Some(outside) = self.open.first_mut() {
+            outside.push(Node::Op(Box::new(set)));
+        }
+        self.whole.push((op, out));
         out
     }
 

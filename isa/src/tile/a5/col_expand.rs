@@ -16,7 +16,7 @@ fn row_step(t: &Tile) -> i64 {
 pub fn col_expand(call: &Call, to: &mut dyn Issue) -> Done {
     let (src, dst) = (call.source(0), &call.dst);
     let (rows, cols) = dst.valid();
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     let (e, size, line) = (VL / c.size(), c.size(), VL as i64);
     c.post = !call.attrs.indexed;
     c.repeat(cols.div_ceil(e as u64), |c| {
@@ -34,7 +34,7 @@ pub fn col_expand_bin(call: &Call, to: &mut dyn Issue) -> Done {
     let dst = &call.dst;
     let (full, row) = call.full_and_row();
     let (rows, cols) = dst.valid();
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     let (e, size) = (VL / c.size(), c.size());
     let post = !call.attrs.indexed && (dst.full_cols_static() || dst.rows == 1);
     let at = |t: &Tile| affine(t.addr, &[row_step(t), VL as i64]);

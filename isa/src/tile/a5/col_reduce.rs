@@ -16,7 +16,7 @@ pub fn col_reduce(call: &Call, to: &mut dyn Issue) -> Done {
     let (src, dst) = (call.source(0), &call.dst);
     let (rows, cols) = src.valid();
     let op = two(call.op.operator);
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     let (e, size, line) = (VL / c.size(), c.size(), VL as i64);
     let step = (src.row(1) - src.addr) as i64;
     c.post = !call.attrs.indexed;

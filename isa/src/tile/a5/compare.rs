@@ -13,7 +13,7 @@ use crate::a5::{Dist, Op, VL};
 pub fn compare(call: &Call, to: &mut dyn Issue) -> Done {
     let src = call.source(0);
     let (rows, cols) = src.valid();
-    let mut c = Code::new(src.dtype);
+    let mut c = Code::over(src);
     let plan = Plan { call, e: VL / c.size(), size: c.size() };
     let (columns, bytes) = unit(src.dtype);
     let dist = if plan.size == 1 { Dist::Norm } else { Dist::Pk };

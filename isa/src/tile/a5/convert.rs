@@ -39,7 +39,7 @@ pub fn convert(call: &Call, to: &mut dyn Issue) -> Done {
     } else {
         Chunks { rows: Some(rows), n: cols, dst: &dst, src: &src }
     };
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(&dst);
     match (job.from.size(), job.to.size()) {
         (1, 4) => job.quadruple(&mut c, &walk),
         (4, 1) => job.quarter(&mut c, &walk),

@@ -82,7 +82,7 @@ pub(super) fn run(
     if dst.valid_rows == 0 || dst.valid_cols == 0 {
         return Ok(());
     }
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(&dst);
     let constant = prologue(&mut c);
     walk.each(&mut c, &mut |c, x, m| body(c, x, m, constant));
     to.function(&c.finish())
@@ -146,7 +146,7 @@ pub fn copy(call: &Call, to: &mut dyn Issue) -> Done {
     if rows == 0 || cols == 0 {
         return Ok(());
     }
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(&dst);
     walk.rows(&mut c, rows, cols, &mut |_, x, _| x.first().copied().unwrap_or(V(0)));
     to.function(&c.finish())
 }

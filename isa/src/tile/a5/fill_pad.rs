@@ -13,7 +13,7 @@ use crate::a5::{Dist, VL};
 pub fn fill_pad(call: &Call, to: &mut dyn Issue) -> Done {
     let (src, dst) = (call.source(0), &call.dst);
     let (rows, cols) = src.valid();
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     if !call.in_place() {
         let walk = Walk { dst, src: &[src], post: false };
         walk.rows(&mut c, rows, cols, &mut |_, x, _| x.first().copied().unwrap_or(V(0)));

@@ -82,4 +82,6 @@ pub struct Function {
     pub masks: u16,
     /// Element type it works on, for reports.
     pub dtype: DType,
+    /// Its trip counts are known at run time only.
+    pub dynamic: bool,
 }

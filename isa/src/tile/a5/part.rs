@@ -13,7 +13,7 @@ use crate::a5::{Dist, Op, VL};
 pub fn part(call: &Call, to: &mut dyn Issue) -> Done {
     let (whole, part) = call.whole_and_part();
     let op = call.op.operator;
-    let mut c = Code::new(call.dst.dtype);
+    let mut c = Code::over(&call.dst);
     if whole.valid() == part.valid() {
         let src = [call.source(0), call.source(1)];
         let walk = Walk { dst: &call.dst, src: &src, post: !call.attrs.indexed };

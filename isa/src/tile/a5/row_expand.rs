@@ -26,7 +26,7 @@ fn over_row(c: &mut Code, dst: &Tile, v: V) {
 /// TROWEXPAND.
 pub fn row_expand(call: &Call, to: &mut dyn Issue) -> Done {
     let (src, dst) = (call.source(0), &call.dst);
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     let e = VL / c.size();
     let column = src.layout == Layout::ColMajor;
     let all = match column {
@@ -58,7 +58,7 @@ pub fn row_expand_bin(call: &Call, to: &mut dyn Issue) -> Done {
     let exp_first = swapped && !commutes && call.operand_order == OperandOrder::Vendor;
     let plan = Plan { call, full, exp, exp_first };
     let dst = &call.dst;
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     let e = (VL / c.size()) as u64;
     let narrow = u64::from(dst.cols) < e;
     if narrow && (dst.full_cols_static() || dst.rows == 1) {

@@ -90,7 +90,7 @@ impl Rows<'_> {
 pub fn row_reduce(call: &Call, to: &mut dyn Issue) -> Done {
     let src = call.source(0);
     let t = src.dtype;
-    let mut c = Code::new(t);
+    let mut c = Code::over(src);
     let one = c.below(t.size(), affine(1, &[]));
     let sums_i16 = call.op.operator == Operator::Add && t == I16;
     let rows = Rows { call, src, acc: if sums_i16 { I32 } else { t } };
@@ -168,7 +168,7 @@ fn narrow(c: &mut Code, x: V, types: (DType, DType), one: M) -> V {
 pub fn row_reduce_scalar(call: &Call, to: &mut dyn Issue) -> Done {
     let src = call.source(0);
     let t = src.dtype;
-    let mut c = Code::new(t);
+    let mut c = Code::over(src);
     let first = c.below(t.size(), affine(1, &[]));
     let all = c.all(t.size());
     let ones = c.splat(one(t));

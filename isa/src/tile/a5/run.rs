@@ -183,7 +183,7 @@ impl Function {
     /// The form the timing model takes.
     pub fn program(&self) -> VfProgram {
         let mut p = VfProgram::default();
-        p.body = nodes(&self.body, &mut p);
+        p.body = nodes(&self.body, self.dynamic, &mut p);
         vf::allocate(&mut p);
         p
     }
@@ -255,13 +255,13 @@ fn merge(to: &mut VReg, new: &VReg, mask: &Mask, size: usize) {
     }
 }
 
-fn nodes(list: &[Node], p: &mut VfProgram) -> Vec<vf::Node> {
+fn nodes(list: &[Node], dynamic: bool, p: &mut VfProgram) -> Vec<vf::Node> {
     let mut out = Vec::new();
     for n in list {
         match n {
             Node::Loop(trips, body) => {
-                let body = nodes(body, p);
-                out.push(vf::Node::repeat(*trips, body));
+                let body = nodes(body, dynamic, p);
+                out.push(vf::Node::Loop(vf::Loop { trips: *trips, body, hardware: true, dynamic }));
             }
             Node::Op(m) => out.extend(inst(m, p).map(|i| p.add(i))),
         }

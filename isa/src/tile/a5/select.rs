@@ -21,7 +21,7 @@ struct Plan<'c> {
 pub fn select(call: &Call, to: &mut dyn Issue) -> Done {
     let dst = &call.dst;
     let (rows, cols) = dst.valid();
-    let mut c = Code::new(dst.dtype);
+    let mut c = Code::over(dst);
     let size = c.size();
     let scalar = call.op.sig.scalar.then(|| {
         let all = c.all(size);
