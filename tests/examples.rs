@@ -143,6 +143,32 @@ fn every_example_matches_its_golden_files() {
 }
 
 #[test]
+fn families_are_shown_beside_each_other() {
+    let both = "a3,950pr";
+    for e in EXAMPLES.iter().filter(|e| e.file != "rowmax_a3") {
+        let mut words = command(e, both);
+        words.truncate(words.len() - 2);
+        let out = run(&words);
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert_eq!(out.status.code(), Some(0), "{}: {text}", e.file);
+        let last: Vec<&str> = text.lines().rev().take(3).collect();
+        assert!(last[2].starts_with("target ") && last[2].ends_with("golden"), "{text}");
+        for (line, target) in [(last[1], "a3 "), (last[0], "950pr ")] {
+            assert!(line.starts_with(target) && line.ends_with("close"), "{}: {text}", e.file);
+        }
+    }
+}
+
+#[test]
+fn instructions_of_the_other_family_are_refused() {
+    let e = EXAMPLES.iter().find(|e| e.file == "rowmax_a3").expect("in the table");
+    let out = run(&command(e, "a3,950pr"));
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{text}");
+    assert!(text.contains("does not exist on the 950") && text.contains("-v a3"), "{text}");
+}
+
+#[test]
 fn a_wrong_golden_file_fails_the_run() {
     let e = &EXAMPLES[0];
     let mut words = command(e, "a3");

@@ -1,7 +1,7 @@
 //! `ptoemu run`.
 
 use super::case::Case;
-use super::screen::screen;
+use super::screen::{beside, screen};
 use super::trace::write_all;
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::args::{self, Given};
@@ -280,6 +280,9 @@ fn finish(args: &RunArgs, case: &Case, all: &[(&Target, Ran)]) -> Result<u8, Ref
     }
     if args.json.is_none() {
         all.iter().zip(&reports).for_each(|((_, ran), r)| print(&screen(r, ran)));
+        if reports.len() > 1 {
+            print(&format!("\n{}", beside(&reports)));
+        }
     }
     match &reports[..] {
         [one] => write_json(&args.json, one)?,

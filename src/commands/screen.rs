@@ -5,6 +5,7 @@ use crate::golden::Comparison;
 use crate::report::RunReport;
 use crate::session::Ran;
 use ptoemu_isa::exec::Insert;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// What was inserted, as the lines a user would write.
@@ -97,6 +98,26 @@ pub(super) fn screen(r: &RunReport, ran: &Ran) -> String {
         .collect();
     line(&mut out, &format!("figures behind the cycles: {}", shares.join(", ")));
     out
+}
+
+/// One line a target, beside each other: cycles, time, busy cycles of every pipe, comparison.
+pub(super) fn beside(all: &[RunReport]) -> String {
+    let pipes: BTreeSet<&String> = all.iter().flat_map(|r| r.pipes.keys()).collect();
+    let busy: Vec<String> = pipes.iter().map(|p| format!("{p} busy")).collect();
+    let mut head = vec!["target", "cycles", "us"];
+    head.extend(busy.iter().map(String::as_str));
+    head.push("golden");
+    let row = |r: &RunReport| {
+        let mut cells = vec![r.target.clone(), r.cycles.to_string(), short(r.time_us)];
+        cells.extend(pipes.iter().map(|p| r.pipes.get(*p).map_or(0, |p| p.busy).to_string()));
+        cells.push(match (r.golden.len(), r.golden.iter().filter(|g| !g.pass).count()) {
+            (0, _) => "-".into(),
+            (_, 0) => "close".into(),
+            (n, bad) => format!("{bad} of {n} differ"),
+        });
+        cells
+    };
+    table(&head, &all.iter().map(row).collect::<Vec<_>>())
 }
 
 fn golden_line(g: &Comparison) -> String {
