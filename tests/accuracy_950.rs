@@ -49,5 +49,36 @@ fn roots_and_quotients() {
 fn conversions() {
     let (n, [median, _, max]) = errors(&["TCVT"]);
     println!("TCVT {n} points: median {median:.4}, max {max:.4}");
-    assert!(n >= 30 && median <= 0.035, "{median} {max}");
+    assert!(n >= 30 && median <= 0.03 && max <= 0.16, "{median} {max}");
+}
+
+/// Selections of 8 bits follow from their body; those of f32 over several rows do not yet
+/// (docs/accuracy.md), but none is dropped.
+#[test]
+fn selections() {
+    let (n, [median, ..]) = errors(&["TSEL"]);
+    assert!(n == 10 && median <= 0.1, "{n} {median}");
+}
+
+/// Another simulator version, on which no figure was chosen; sizes are given at run time.
+#[test]
+fn test_programs_of_another_simulator() {
+    let target = find("950pr").unwrap_or_else(|e| panic!("{e:?}"));
+    let table = records(include_str!("data/measured/board_and_simulator_points.csv")).unwrap();
+    let rows = ptoemu::measured::points_on(&table, &target, Quirks::vendor()).unwrap();
+    let mine = table.iter().filter(|r| r.get("target").is_some_and(|t| t == "a5")).count();
+    assert_eq!(rows.len(), mine, "no row is dropped");
+    let ops = ["TADD ", "TADDS ", "TSUB ", "TMAX ", "TMAXS ", "TNOT ", "TAND ", "TSHLS "];
+    let mut errors: Vec<f64> = rows
+        .iter()
+        .filter(|r| r.kind == "tile op, test program" && ops.iter().any(|o| r.case.starts_with(o)))
+        .filter_map(|r| match &r.result {
+            Scored::Ran { rel_error, .. } => Some(rel_error.abs()),
+            Scored::Skipped { .. } => None,
+        })
+        .collect();
+    errors.sort_by(f64::total_cmp);
+    let (n, max) = (errors.len(), errors.last().copied().unwrap_or(1.0));
+    println!("{n} points: median {:.4}, max {max:.4}", errors[n / 2]);
+    assert!(n >= 20 && errors[n / 2] <= 0.002 && max <= 0.05, "{errors:?}");
 }
