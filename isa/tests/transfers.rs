@@ -188,3 +188,24 @@ fn views_that_do_not_fit_are_refused() {
     call.quirks = Quirks::vendor();
     assert!(compare(call).is_err());
 }
+
+/// Stripes of 32-byte columns: dense, partly valid, and farther apart than the tile is tall.
+#[test]
+fn nz_tiles() {
+    for (rows, valid_rows, gap) in [(32, 32, 0), (32, 17, 0), (48, 32, 64)] {
+        for op in ["tload", "tstore"] {
+            let t = Tile {
+                fractal: true,
+                ..valid(tile("t", DType::F32, rows, 32, Layout::ColMajor), valid_rows, 32, true)
+            };
+            let step = i64::from(valid_rows) * 8 + gap;
+            let shape = [2, 2, valid_rows, 1, 8];
+            let v = view(0, DType::F32, shape, [2 * step, step, 8, 8, 1], GmLayout::Nd);
+            assert_eq!(compare(transfer(op, t, v)), Ok(()), "{op} {rows} {valid_rows} {gap}");
+        }
+    }
+    let t = Tile { fractal: true, ..tile("t", DType::F32, 32, 32, Layout::ColMajor) };
+    let v = view(0, DType::F32, [1, 4, 32, 1, 4], [512, 128, 4, 4, 1], GmLayout::Nd);
+    let refused = compare(transfer("tload", t, v)).unwrap_err();
+    assert!(refused.contains("stripes of 8 columns"), "{refused}");
+}

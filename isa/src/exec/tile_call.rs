@@ -7,7 +7,9 @@ use super::run::Exec;
 use super::value::{Value, View};
 use crate::a5::Cmp;
 use crate::machine::Stop;
-use crate::tile::{self, Attrs, Call, Family, GmLayout, GmView, Operator, Sat, Scalar, Tile, Tmp};
+use crate::tile::{
+    self, Attrs, Call, Family, GmLayout, GmView, Layout, Operator, Sat, Scalar, Tile, Tmp,
+};
 use ptoemu_core::access::Space;
 use ptoemu_core::diag::{Diagnostic, Level, Span};
 use ptoemu_core::num::Round;
@@ -27,6 +29,7 @@ struct Sorted {
 impl Exec<'_> {
     pub(super) fn tile_statement(&mut self, frame: &mut Frame, t: &TileStmt, span: Span) -> Done {
         let call = self.assemble(frame, t)?;
+        self.note_attributes(&call, t);
         let family = self.options.settings.family;
         let notes = tile::check(&call, family, &self.options.limits)
             .map_err(|d| Stop(Box::new(self.with_places(frame, t, *d, span))))?;
@@ -155,9 +158,41 @@ impl Exec<'_> {
             tile.bytes(),
             tile.addr
         );
-        let note = Diagnostic::new("note.tmp", Level::Note, message);
-        if !self.notes.iter().any(|n| n.message == note.message) {
-            self.notes.push(note);
+        self.note("note.tmp", message);
+    }
+
+    /// Says a thing once.
+    fn note(&mut self, code: &'static str, message: String) {
+        if !self.notes.iter().any(|n| n.message == message) {
+            self.notes.push(Diagnostic::new(code, Level::Note, message));
+        }
+    }
+
+    /// Attributes public kernels carry that change nothing here.
+    fn note_attributes(&mut self, call: &Call, t: &TileStmt) {
+        let written =
+            |key: &str| t.attrs.iter().find(|(k, _)| k == key).map(|(_, v)| v.to_ascii_lowercase());
+        let name = t.op.name;
+        let precise = written("precision_mode").is_some_and(|v| v == "high_precision")
+            || written("highPrecision").is_some_and(|v| v == "true");
+        if precise {
+            let text = format!(
+                "{name}: high precision changes no value here, results are correctly rounded \
+                 either way; the cycles are those of the plain instructions"
+            );
+            self.note("note.precision", text);
+        }
+        let blocks = call.op.expands_rows()
+            && call.src.len() == 2
+            && call.source(1).layout == Layout::RowMajor;
+        if blocks && written("src1Col").is_some_and(|v| v == "1") {
+            let text = format!(
+                "{name} has no attribute src1Col: a row-major src1 holds one 32-byte block per row, \
+                 and column j takes element j mod {}; for one value per row make src1 a col_major \
+                 column",
+                32 / call.dst.dtype.size()
+            );
+            self.note("note.attribute", text);
         }
     }
 
