@@ -114,6 +114,11 @@ fn reports_have_the_documented_form() {
             "whatif op tadd f32 --shape 64x128 -v 950pr --set vf.registers=2,68".to_string(),
             0,
         ),
+        (
+            "traces",
+            format!("trace {softmax} -v a3,950pr --format text -o {}/schema_trace", env!("CARGO_TARGET_TMPDIR")),
+            0,
+        ),
         ("explain_instruction", "explain vcmax.f32 -v a3".to_string(), 0),
         ("explain_tile", "explain trowmax".to_string(), 0),
         ("explain_list", "explain".to_string(), 0),

@@ -58,6 +58,25 @@ fn files_agree_with_the_run() {
 }
 
 #[test]
+fn both_families_and_a_run_that_traces() {
+    let dir = folder("trace_run");
+    let to = dir.display().to_string();
+    let mut words = vec!["run", "examples/softmax.pto", "-v", "a3,950pr", "--trace", &to];
+    words.extend(INPUTS);
+    words.extend(["--json", "-"]);
+    let run = json(&ptoemu(&words));
+    assert!(dir.join("report.html").exists());
+    for (i, target) in ["a3", "950pr"].into_iter().enumerate() {
+        let log = fs::read_to_string(dir.join(target).join("dump/core0_summary_log")).expect("log");
+        let ticks = format!("kernal total ticks : {}\n", run[i]["cycles"]);
+        assert!(log.starts_with(&ticks), "{log}");
+        assert!(dir.join(target).join("run.pftrace").exists());
+        let report = fs::read_to_string(dir.join(target).join("timeline.txt")).expect("report");
+        assert_eq!(report.contains("Ports of trowmax"), target == "950pr");
+    }
+}
+
+#[test]
 fn the_same_bytes_twice() {
     let ((one, report), (two, _)) = (softmax("trace_one", &[]), softmax("trace_two", &[]));
     for f in report[1]["files"].as_array().expect("files") {

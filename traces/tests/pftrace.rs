@@ -126,12 +126,12 @@ impl Read {
             Some(1) => {
                 let what = self.names[&number(e, 10).expect("a name")].clone();
                 assert!(open.insert(track, (what, at)).is_none(), "{name} has one slice at a time");
-                numbers(47).for_each(|f| drop(self.set.insert(f, at)));
+                self.set.extend(numbers(47).map(|f| (f, at)));
             }
             Some(2) => {
                 let (what, from) = open.remove(&track).expect("a slice is open");
                 assert!(from <= at);
-                numbers(48).for_each(|f| drop(self.waited.insert(f, at)));
+                self.waited.extend(numbers(48).map(|f| (f, at)));
                 self.slices.push((name, what, from, at));
             }
             Some(4) => self.samples += 1,
