@@ -116,7 +116,10 @@ fn reports_have_the_documented_form() {
         ),
         (
             "traces",
-            format!("trace {softmax} -v a3,950pr --format text -o {}/schema_trace", env!("CARGO_TARGET_TMPDIR")),
+            format!(
+                "trace {softmax} -v a3,950pr --format text -o {}/schema_trace",
+                env!("CARGO_TARGET_TMPDIR")
+            ),
             0,
         ),
         ("explain_instruction", "explain vcmax.f32 -v a3".to_string(), 0),

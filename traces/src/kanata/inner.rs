@@ -13,7 +13,6 @@ use std::collections::{BinaryHeap, VecDeque};
 const REMEMBERED: usize = 1 << 12;
 
 /// A row that is not finished.
-#[derive(Clone)]
 struct Open {
     marks: Marks,
     step: usize,
@@ -159,24 +158,22 @@ impl Writer<'_, '_, '_> {
 
     /// Writes what happens to a row now, and queues it for its next cycle.
     fn go_on(&mut self, id: u32, place: usize) {
-        let Some(mut row) = self.inner.rows.get(place).cloned() else { return };
-        while let Some(m) = row.marks.get(row.step) {
-            if m.at > self.now {
-                break;
+        let now = self.now;
+        let due = loop {
+            let Some(row) = self.inner.rows.get_mut(place) else { return };
+            let Some(m) = row.marks.get(row.step).copied() else { break row.done };
+            if m.at > now {
+                break m.at;
             }
+            row.step += 1;
             self.command(if m.start { b"S" } else { b"E" }, u64::from(id));
             self.field(u64::from(m.lane));
             self.line.push(b'\t');
             self.line.extend_from_slice(m.name.as_bytes());
             self.line.push(b'\n');
-            row.step += 1;
-        }
-        let next = row.marks.get(row.step).map_or(row.done, |m| m.at);
-        if next > self.now {
-            if let Some(slot) = self.inner.rows.get_mut(place) {
-                slot.step = row.step;
-            }
-            self.inner.due.push(Reverse((next, id, place)));
+        };
+        if due > now {
+            self.inner.due.push(Reverse((due, id, place)));
             return;
         }
         self.command(b"R", u64::from(id));
