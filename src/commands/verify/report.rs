@@ -174,7 +174,8 @@ impl Report {
             .collect();
         let mut all = Vec::new();
         for (family, _) in families {
-            for op in ops {
+            // What has no microcode on a family is no part of its report.
+            for op in ops.iter().filter(|op| !op.types(*family).is_empty()) {
                 all.push(op_report(*family, op, sweep, results, &findings));
             }
         }
