@@ -96,7 +96,7 @@ impl Own {
                 let rest = name.strip_prefix(*r).and_then(|n| n.strip_prefix('_'));
                 matches!(rest, Some("rows" | "cols" | "stride"))
             };
-            matches!(name, "rows" | "cols") || roles.iter().any(|r| of(&r))
+            matches!(name, "rows" | "cols") || roles.iter().any(of)
         };
         let mut faults = Vec::new();
         for a in &self.function().args {

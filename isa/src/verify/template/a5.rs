@@ -8,6 +8,8 @@ use ptoemu_core::dtype::DType;
 use std::collections::BTreeSet;
 
 type Done = Result<(), String>;
+/// A value and its type, as text.
+type Typed = (String, String);
 
 /// What registers hold: value name and element type, by register number.
 #[derive(Clone, Default)]
@@ -180,106 +182,97 @@ fn index(
     Ok(sum)
 }
 
-fn micro(t: &mut Text, m: &Micro, env: &mut Env, counters: &[String]) -> Done {
-    if m.merge {
-        return Err("lanes are merged, which the text form has no mode for".into());
-    }
-    let (op, form) = (m.step.op, m.step.op.form());
-    let vector = |env: &Env, V(v): &V| -> Result<(String, String), String> {
-        let held = env.v.get(usize::from(*v)).cloned().flatten();
+/// The UB address of a micro-op.
+fn address(t: &mut Text, m: &Micro, counters: &[String]) -> Result<Option<Typed>, String> {
+    let Some(p) = &m.p else { return Ok(None) };
+    let start = base(t, p);
+    let ptr = t.pointer(start, m.step.st)?;
+    let i = index(t, p, start as i64, m.step.st.size() as i64, counters)?;
+    Ok(Some((format!("{ptr}[{i}]"), pointer(m.step.st))))
+}
+
+impl Env {
+    fn vector(&self, V(v): &V) -> Result<Typed, String> {
+        let held = self.v.get(usize::from(*v)).cloned().flatten();
         held.map(|(n, dt)| (n, register(dt))).ok_or_else(|| "an undefined register".into())
-    };
-    let mask = |env: &Env, M(n): &M| -> Result<(String, String), String> {
-        let held = env.m.get(usize::from(*n)).cloned().flatten();
+    }
+
+    fn mask(&self, M(n): &M) -> Result<Typed, String> {
+        let held = self.m.get(usize::from(*n)).cloned().flatten();
         held.map(|(n, gran)| (n, predicate(gran))).ok_or_else(|| "an undefined predicate".into())
-    };
-    let mut operands: Vec<(String, String)> = Vec::new();
-    let vectors = m.v.iter().map(|v| vector(env, v)).collect::<Result<Vec<_>, _>>()?;
-    let masks = m.m.iter().map(|x| mask(env, x)).collect::<Result<Vec<_>, _>>()?;
-    let at = match &m.p {
-        None => None,
-        Some(p) => {
-            let start = base(t, p);
-            let ptr = t.pointer(start, m.step.st)?;
-            let size = m.step.st.size() as i64;
-            let i = index(t, p, start as i64, size, counters)?;
-            Some((format!("{ptr}[{i}]"), pointer(m.step.st)))
-        }
-    };
-    let scalar = |t: &mut Text| -> (String, String) {
+    }
+}
+
+/// Operands in the order of the form.
+fn operands(t: &mut Text, m: &Micro, env: &Env, counters: &[String]) -> Result<Vec<Typed>, String> {
+    let vectors = m.v.iter().map(|v| env.vector(v)).collect::<Result<Vec<_>, _>>()?;
+    let masks = m.m.iter().map(|x| env.mask(x)).collect::<Result<Vec<_>, _>>()?;
+    let at = address(t, m, counters)?;
+    let scalar = |t: &mut Text| -> Typed {
         let (name, ty) = (t.name("s"), element(m.step.dt));
         t.line(&format!("{name} = arith.constant {:#x} : {ty}", m.s));
         (name, ty)
     };
-    match form {
+    let mut out = vectors;
+    match m.step.op.form() {
         Form::Pset => {}
         Form::Plt => {
             let n = m.n.clone().unwrap_or_default();
             let i = index(t, &n, 0, 1, counters)?;
             let name = t.name("n");
             t.line(&format!("{name} = arith.index_cast {i} : index to i32"));
-            operands.push((name, "i32".into()));
+            out.push((name, "i32".into()));
         }
-        Form::Load | Form::Prime => operands.extend(at),
+        Form::Load | Form::Prime => out.extend(at),
         Form::LoadU => {
-            operands.extend(at);
+            out.extend(at);
             let align = env.align.clone().ok_or("an unaligned load without its first half")?;
-            operands.push((align, "!pto.align".into()));
+            out.push((align, "!pto.align".into()));
         }
-        Form::Store => {
-            operands.extend(vectors);
-            operands.extend(at);
-            operands.extend(masks);
-        }
-        Form::V1 | Form::V2 | Form::V3 | Form::VPair | Form::Convert => {
-            operands.extend(vectors);
-            operands.extend(masks);
-        }
+        Form::Store => out.extend(at.into_iter().chain(masks)),
+        Form::V1 | Form::V2 | Form::V3 | Form::VPair | Form::Convert => out.extend(masks),
         Form::VS => {
-            operands.extend(vectors);
-            operands.push(scalar(t));
-            operands.extend(masks);
+            out.push(scalar(t));
+            out.extend(masks);
         }
-        Form::Splat => operands.push(scalar(t)),
+        Form::Splat => out.push(scalar(t)),
         Form::Dup => {
-            if vectors.is_empty() {
-                operands.push(scalar(t));
+            if out.is_empty() {
+                out.push(scalar(t));
             }
-            operands.extend(vectors);
-            operands.extend(masks);
+            out.extend(masks);
         }
-        _ => return Err(format!("{} has no simple text form", op.mnemonic())),
+        _ => return Err(format!("{} has no simple text form", m.step.op.mnemonic())),
     }
+    Ok(out)
+}
+
+fn micro(t: &mut Text, m: &Micro, env: &mut Env, counters: &[String]) -> Done {
+    if m.merge {
+        return Err("lanes are merged, which the text form has no mode for".into());
+    }
+    let operands = operands(t, m, env, counters)?;
     let results = results(t, m, env)?;
-    let list = |f: fn(&(String, String)) -> &str, all: &[(String, String)]| {
-        all.iter().map(f).collect::<Vec<_>>().join(", ")
-    };
-    let (name, ty): (fn(&(String, String)) -> &str, fn(&(String, String)) -> &str) =
-        (|o| &o.0, |o| &o.1);
-    let mode = mode(m)?;
-    let mut text = String::new();
-    if !results.is_empty() {
-        text = format!("{} = ", list(name, &results));
-    }
-    text.push_str(&format!("pto.{}", op.mnemonic()));
-    if !operands.is_empty() {
-        text.push_str(&format!(" {}", list(name, &operands)));
-    }
-    text.push_str(&mode);
-    text.push_str(" : ");
-    match (operands.is_empty(), results.is_empty()) {
-        (false, false) => {
-            text.push_str(&format!("{} -> {}", list(ty, &operands), list(ty, &results)))
-        }
-        (true, _) => text.push_str(&list(ty, &results)),
-        (_, true) => text.push_str(&list(ty, &operands)),
-    }
+    let text = statement(m.step.op.mnemonic(), &operands, &mode(m)?, &results);
     t.line(&text);
     Ok(())
 }
 
+/// `%r = pto.op %a, %b {mode} : types -> types`.
+fn statement(name: &str, operands: &[Typed], mode: &str, results: &[Typed]) -> String {
+    let names = |all: &[Typed]| all.iter().map(|o| o.0.as_str()).collect::<Vec<_>>().join(", ");
+    let types = |all: &[Typed]| all.iter().map(|o| o.1.as_str()).collect::<Vec<_>>().join(", ");
+    let (given, made) = match (operands.is_empty(), results.is_empty()) {
+        (false, false) => (format!("{} -> ", types(operands)), types(results)),
+        _ => (types(operands), types(results)),
+    };
+    let bound = if results.is_empty() { String::new() } else { format!("{} = ", names(results)) };
+    let list = if operands.is_empty() { String::new() } else { format!(" {}", names(operands)) };
+    format!("{bound}pto.{name}{list}{mode} : {given}{made}")
+}
+
 /// New names for the results, which the registers hold from here on.
-fn results(t: &mut Text, m: &Micro, env: &mut Env) -> Result<Vec<(String, String)>, String> {
+fn results(t: &mut Text, m: &Micro, env: &mut Env) -> Result<Vec<Typed>, String> {
     let mut out = Vec::new();
     for V(v) in &m.dst {
         let name = t.name("v");
