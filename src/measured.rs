@@ -197,7 +197,7 @@ pub(crate) fn operation(name: &str) -> Result<&'static tile::TileOp, String> {
 
 /// Is the shape one that a UB could hold?
 pub(crate) fn fits(rows: u32, cols: u32) -> Result<(), String> {
-    match u64::from(rows) * u64::from(cols) > 1 << 24 {
+    match u64::from(rows) * u64::from(cols) > 1 << 18 {
         true => Err(format!("{rows}x{cols} is larger than any UB")),
         false => Ok(()),
     }

@@ -278,6 +278,11 @@ fn broken_measurements_have_messages() {
         (file("type.csv", &format!("{cases}tadd,f33,8,64,10\n")), &[], "unknown element type"),
         (file("shape.csv", &format!("{cases}tadd,f32,8,,10\n")), &[], "no shape"),
         (file("huge.csv", &format!("{cases}tadd,f32,99999999,64,10\n")), &[], "larger than any UB"),
+        (
+            file("large.csv", &format!("{cases}trowsum,i32,4096,4096,10\n")),
+            &[],
+            "larger than any UB",
+        ),
         (file("no.csv", &format!("{cases}tadd,f32,8,64,\n")), &[], "no measured figure"),
         (file("minus.csv", &format!("{cases}tadd,f32,8,64,-3\n")), &[], "no positive number"),
         (file("nan.csv", &format!("{cases}tadd,f32,8,64,NaN\n")), &[], "no positive number"),

@@ -170,6 +170,7 @@ fn a_folder_holds_page_pictures_and_rows() {
             &["study.html", "study.csv", "residuals.svg"],
         ),
     ] {
+        let _ = std::fs::remove_dir_all(&dir);
         let (status, _, err) = ptoemu(&line);
         assert_eq!(status, 0, "{err}");
         let read = |f: &str| std::fs::read_to_string(dir.join(f)).expect("the file");

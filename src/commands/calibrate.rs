@@ -37,7 +37,8 @@ pub struct CalibrateArgs {
     microcode: Microcode,
     /// Numbers of rows at which fitted lines are read: several tell a figure paid once from one
     /// paid for every repeat.
-    #[arg(long, value_delimiter = ',', default_value = "64", value_name = "ROWS")]
+    #[arg(long, value_delimiter = ',', default_value = "64", value_name = "ROWS",
+          value_parser = clap::value_parser!(u32).range(1..=65536))]
     line_rows: Vec<u32>,
     /// What the cycles of an instr_exe.csv are.
     #[arg(long, value_enum, default_value = "latency")]
@@ -61,6 +62,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
     for path in args.out.iter().chain(args.json.iter().filter(|p| p.as_os_str() != "-")) {
         crate::data::writable(path)?;
     }
+    super::subject::folder(&args.page)?;
     let options =
         Options { quirks: built_in(&args.microcode)?, exe: args.exe, line_rows: &args.line_rows };
     let mut rows = Vec::new();
