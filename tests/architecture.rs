@@ -82,14 +82,14 @@ fn the_reader_knows_no_tables() {
 }
 
 /// A target is its file: no name of one stands where programs are executed and timed. (The reader
-/// of programs knows the architectures a module may name.)
+/// of programs knows the architectures a module may name, and messages name one to try.)
 #[test]
 fn execution_and_timing_name_no_target() {
     let targets = ptoemu::targets::all().expect("the shipped files are sound");
     let names = targets.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.aliases));
     let mut quoted: Vec<String> = names.map(|n| format!("\"{n}\"")).collect();
     quoted.extend(ptoemu::targets::EMBEDDED.iter().map(|(n, _)| format!("\"{n}\"")));
-    let parts = ["machine", "tile", "a5", "families"].map(|d| format!("isa/src/{d}"));
+    let parts = ["machine", "a5", "families"].map(|d| format!("isa/src/{d}"));
     for dir in parts.iter().map(String::as_str).chain(["core/src"]) {
         let found = containing(dir, &quoted);
         assert!(found.is_empty(), "{found:?}");

@@ -55,13 +55,13 @@ impl Target {
             return true;
         }
         self.uses().any(|(kind, name, class, d)| {
-            let found = match self.family {
-                Family::A2A3 => self.lookup(&[name, class], d, field),
+            let found = match (self.family, kind) {
                 // Micro-ops take all their figures from one name: the first that has a latency.
-                Family::A5 => {
+                (Family::A5, Kind::Vector) => {
                     let own = self.lookup(&[name], d, "latency").is_some();
                     self.lookup(&[if own { name } else { class }], d, field)
                 }
+                _ => self.lookup(&[name, class], d, field),
             };
             self.reads(kind, field) && found.as_deref() == Some(path)
         })
@@ -86,7 +86,7 @@ impl Target {
     fn reads(&self, kind: Kind, field: &str) -> bool {
         match (self.family, kind) {
             (Family::A2A3, Kind::Vector) => matches!(field, "startup" | "per_repeat"),
-            (Family::A2A3, Kind::Copy) => field != "per_repeat",
+            (_, Kind::Copy) => matches!(field, "startup" | "per_burst" | "bytes_per_cycle"),
             (Family::A5, Kind::Vector) => true,
             _ => false,
         }
