@@ -204,11 +204,10 @@ pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refu
     let mut outcome = info_span!("execute")
         .in_scope(|| exec::run(&program, &options))
         .map_err(Refusal::Program)?;
-    // Records of the 950 name instructions of another table; its vecscopes check their own order.
-    if req.races && target.family == Family::A2A3 {
+    if req.races {
         let _span = info_span!("racecheck").entered();
         for (core, b) in (0u32..).zip(&mut outcome.blocks) {
-            b.findings.extend(hazards::check(&b.stream, core, false));
+            b.findings.extend(hazards::check_of(target.family, &b.stream, core, false));
         }
     }
     outcome.notes.extend(foreign_arch(&program, target));

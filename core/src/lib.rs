@@ -11,6 +11,7 @@ pub mod catalogue;
 pub mod check;
 pub mod diag;
 pub mod dtype;
+pub mod footprint;
 pub mod mask;
 pub mod num;
 pub mod similar;

@@ -6,6 +6,7 @@
 use crate::access::{Lanes, Role, Walk};
 use crate::diag::Span;
 use crate::dtype::DType;
+use crate::footprint::Footprints;
 use crate::time::vf::VfProgram;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -304,6 +305,8 @@ pub struct Stream {
     pub groups: Vec<Group>,
     /// Vector functions.
     pub functions: Functions,
+    /// Exact bytes of the records whose walks do not say them.
+    pub footprints: Footprints,
 }
 
 impl Stream {

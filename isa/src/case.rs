@@ -310,9 +310,7 @@ pub fn execute_by(
     m.leave(&entry, true);
     let after = m.ub.bytes.as_slice();
     let mut findings = m.findings.items().to_vec();
-    if family == Family::A2A3 {
-        findings.extend(hazards::check(&m.log.stream, 0, false));
-    }
+    findings.extend(hazards::check_of(family, &m.log.stream, 0, false));
     Ok(Trial {
         mismatch: compare(call, &before, after, &want),
         stray: stray(call, limits, &before, after),

@@ -1,10 +1,11 @@
-//! racecheck of A2/A3 streams: what `core` needs to know about the instructions.
+//! racecheck of streams: what `core` needs to know about the instructions.
 
 use crate::table::{Form, Op, catalogue};
 use ptoemu_core::catalogue::Catalogue;
 use ptoemu_core::check::Finding;
 use ptoemu_core::check::race::{self, Options, RegisterUse};
 use ptoemu_core::stream::Stream;
+use ptoemu_core::target::Family;
 use std::sync::LazyLock;
 
 /// Bits of [`race::REGISTERS`].
@@ -12,6 +13,7 @@ const CMPMASK: u8 = 1;
 const ACCUMULATOR: u8 = 2;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(catalogue);
+static CATALOGUE_A5: LazyLock<Catalogue> = LazyLock::new(crate::a5::catalogue);
 static REGISTERS: LazyLock<Vec<RegisterUse>> =
     LazyLock::new(|| Op::ALL.iter().map(|op| registers(*op)).collect());
 
@@ -27,8 +29,20 @@ fn registers(op: Op) -> RegisterUse {
     RegisterUse { reads, writes }
 }
 
-/// Hazards of the stream of one core.
+/// Hazards of the stream of one core of A2/A3.
 pub fn check(stream: &Stream, core: u32, strict: bool) -> Vec<Finding> {
-    let options = Options { catalogue: &CATALOGUE, registers: &REGISTERS, core, strict };
-    race::check(stream, &options)
+    check_of(Family::A2A3, stream, core, strict)
+}
+
+/// Hazards of the stream of one core of a family.
+pub fn check_of(family: Family, stream: &Stream, core: u32, strict: bool) -> Vec<Finding> {
+    race::check(stream, &options(family, core, strict))
+}
+
+/// What the checks are told of the instructions of a family.
+fn options(family: Family, core: u32, strict: bool) -> Options<'static> {
+    match family {
+        Family::A2A3 => Options { catalogue: &CATALOGUE, registers: &REGISTERS, core, strict },
+        Family::A5 => Options { catalogue: &CATALOGUE_A5, registers: &[], core, strict },
+    }
 }

@@ -7,6 +7,7 @@ use super::table::Op;
 use crate::machine::Stop;
 use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::dtype::DType;
+use ptoemu_core::footprint::Collector;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::num::NumMode;
 use ptoemu_core::state::{Memory, WRITER_NONE};
@@ -140,6 +141,8 @@ pub struct Core {
     pub writer: u32,
     /// UB accesses of the last micro-op.
     pub touched: SmallVec<[Touch; 8]>,
+    /// UB accesses of the vector function under way.
+    pub footprint: Collector,
     /// Remarks, each kind once an instruction until taken.
     pub remarks: Vec<Remark>,
     /// Order of UB accesses in the current vecscope.
@@ -159,6 +162,7 @@ impl Default for Core {
             num: NumMode::default(),
             writer: WRITER_NONE,
             touched: SmallVec::new(),
+            footprint: Collector::default(),
             remarks: Vec::new(),
             order: Order::default(),
             open: Vec::new(),
@@ -321,8 +325,12 @@ impl Run<'_, '_> {
         let (Some(first), Some(last)) = (bytes.lowest(), top) else { return Ok(()) };
         let (start, n) = (addr.saturating_add(first as u64), last + 1 - first);
         self.inside(start, n as u64)?;
-        self.core.touched.push(Touch { addr: start, bytes: n as u32, write: true });
         let whole = bytes.count() == n;
+        if whole {
+            self.core.touched.push(Touch { addr: start, bytes: n as u32, write: true });
+        } else {
+            self.touch_runs(addr, bytes);
+        }
         let Some(to) = self.ub.bytes.get_mut(start, n) else { return Ok(()) };
         for (i, b) in to.iter_mut().enumerate() {
             if whole || bytes.get(first + i) {
@@ -339,6 +347,21 @@ impl Run<'_, '_> {
             self.ub.shadow.set(at, at + 1, !image.undef.get(i), writer);
         }
         Ok(())
+    }
+
+    /// Notes the bytes of a store that its mask selects.
+    fn touch_runs(&mut self, addr: u64, bytes: &Mask) {
+        let mut open: Option<Touch> = None;
+        for at in bytes.iter().map(|i| addr + i as u64) {
+            match &mut open {
+                Some(t) if t.addr + u64::from(t.bytes) == at => t.bytes += 1,
+                _ => {
+                    let next = Touch { addr: at, bytes: 1, write: true };
+                    self.core.touched.extend(open.replace(next));
+                }
+            }
+        }
+        self.core.touched.extend(open);
     }
 
     /// Reports undefined bytes of an operand that decide something: an address, a predicate, a

@@ -5,6 +5,7 @@ use super::form::Form;
 use super::reg::{VReg, byte_mask, whole_lanes};
 use super::sem::{Ctx, Sem};
 use crate::machine::Stop;
+use ptoemu_core::access::{Role, Space};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::state::Memory;
@@ -37,7 +38,19 @@ impl Core {
         let mut r = Run { step: *step, args, outs, core: self, ub };
         r.compute()?;
         r.order();
+        self.collect();
         Ok(())
+    }
+}
+
+impl Core {
+    /// Adds the accesses of the micro-op just done to those of its function.
+    fn collect(&mut self) {
+        for t in &self.touched {
+            let role = if t.write { Role::Write } else { Role::Read };
+            let end = t.addr.saturating_add(u64::from(t.bytes));
+            self.footprint.touch(Space::Ub, role, t.addr, end);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::program::{Num, Slot};
 use crate::a5::record::ScopeRecorder;
 use crate::a5::{Core, Kind, MicroSink, Outs, Step};
 use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::Pipe;
 use smallvec::SmallVec;
 
 /// A UB address: pointer and index in elements.
@@ -47,6 +48,17 @@ pub enum Way {
     Out,
     /// UB to UB, on V.
     Within,
+}
+
+impl Way {
+    /// The pipe that moves this way.
+    pub fn pipe(self) -> Pipe {
+        match self {
+            Way::In => Pipe::Mte2,
+            Way::Out => Pipe::Mte3,
+            Way::Within => Pipe::V,
+        }
+    }
 }
 
 /// Bursts: count, source stride and destination stride, start to start.

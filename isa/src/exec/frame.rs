@@ -62,7 +62,7 @@ impl Exec<'_> {
     }
 
     /// A fault points at the statement that met it, unless it already points somewhere.
-    fn located(&self, mut stop: Stop, span: Span) -> Stop {
+    pub(super) fn located(&self, mut stop: Stop, span: Span) -> Stop {
         if stop.0.labels.is_empty() {
             *stop.0 = stop.0.clone().at(&self.program.source, span, "");
             let log = &self.machine.log;

@@ -69,6 +69,7 @@ impl Exec<'_> {
                     &[*p as i64],
                 ))?;
             }
+            Code::Buffer(get, p, nums) => self.buffer(frame, *get, *p, *nums)?,
             Code::Micro(m) => self.micro(frame, m)?,
             Code::Move(m) => self.transfer(frame, m)?,
             Code::LoopReg(reg, out, nums) => self.loop_register(frame, *reg, *out, nums)?,

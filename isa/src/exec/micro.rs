@@ -3,6 +3,7 @@
 use super::a5::{Address, MicroStmt};
 use super::frame::{Flow, Frame, bits_of, get, kind, refuse, set};
 use super::program::{Code, Num, Slot, Stmt};
+use super::queue::Held;
 use super::run::Exec;
 use super::value::{Ptr, Value};
 use crate::a5::record::ScopeRecorder;
@@ -14,7 +15,7 @@ use ptoemu_core::access::Space;
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::mask::Mask;
-use ptoemu_core::stream::{NONE, OpId};
+use ptoemu_core::stream::{NONE, OpId, Pipe};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -22,8 +23,19 @@ use std::sync::Arc;
 const A5_OPS: u16 = 0x4000;
 
 impl Exec<'_> {
-    /// A vecscope: registers from outside hold nothing, and none survives it.
+    /// Hands a vecscope to V.
     pub(super) fn vecscope(&mut self, frame: &mut Frame, body: &[Stmt]) -> Result<Flow, Stop> {
+        if !self.queues.blocked(Pipe::V) {
+            return self.vecscope_now(frame, body);
+        }
+        self.at_statement(body.first().map_or(self.span(), |s| s.span));
+        self.hold(Pipe::V, Held::Scope(frame.clone(), body.to_vec()))?;
+        self.poison(frame);
+        Ok(Flow::Next)
+    }
+
+    /// A vecscope: registers from outside hold nothing, and none survives it.
+    pub(super) fn vecscope_now(&mut self, frame: &mut Frame, body: &[Stmt]) -> Result<Flow, Stop> {
         self.at_statement(body.first().map_or(self.span(), |s| s.span));
         self.poison(frame);
         self.a5.in_scope = true;
@@ -31,6 +43,7 @@ impl Exec<'_> {
         let span = self.span();
         let timed = self.options.settings.family == Family::A5;
         self.a5.recorder = timed.then(ScopeRecorder::default);
+        self.a5.core.footprint.take();
         let site = self.machine.log.site;
         self.a5.listeners().for_each(|s| s.enter_scope(span));
         let flow = self.block(frame, body)?;
@@ -51,7 +64,11 @@ impl Exec<'_> {
     fn launch(&mut self) {
         let Some(mut recorder) = self.a5.recorder.take() else { return };
         match recorder.take() {
-            Some((program, dtype)) => drop(self.machine.log.push_function(program, dtype)),
+            Some((program, dtype)) => {
+                let record = self.machine.log.push_function(program, dtype);
+                let touched = self.a5.core.footprint.take();
+                self.machine.log.stream.footprints.keep(record, touched);
+            }
             None => {
                 let text = "a vecscope of more than a million different instructions is not timed";
                 let d = Diagnostic::new("note.vf", Level::Warning, text);

@@ -3,6 +3,7 @@
 use super::a5::{LoopReg, MoveStmt, Padding, Way};
 use super::frame::{Frame, bits_of, get, kind, refuse};
 use super::program::Num;
+use super::queue::Held;
 use super::run::Exec;
 use super::value::{Ptr, Value};
 use crate::machine::Stop;
@@ -50,7 +51,17 @@ impl Exec<'_> {
         Ok(())
     }
 
+    /// Hands a transfer to its pipe.
     pub(super) fn transfer(&mut self, frame: &Frame, s: &MoveStmt) -> Done {
+        let pipe = s.way.pipe();
+        if self.queues.blocked(pipe) {
+            let (loops, pad) = (self.a5.loops, self.a5.pad);
+            return self.hold(pipe, Held::Transfer(frame.clone(), Box::new(s.clone()), loops, pad));
+        }
+        self.transfer_now(frame, s)
+    }
+
+    pub(super) fn transfer_now(&mut self, frame: &Frame, s: &MoveStmt) -> Done {
         let (src, dst) = (self.pointer_of(frame, s.src)?, self.pointer_of(frame, s.dst)?);
         let spaces = match s.way {
             Way::In => (Space::Gm, Space::Ub),
@@ -88,19 +99,33 @@ impl Exec<'_> {
             *d = (d.0, step(d.1), step(d.2));
         }
         let fill = self.fill(frame, s)?;
-        self.record_transfer(s, src, dst, len, &dims);
-        self.bursts(s, src, dst, len, &dims, fill.as_ref())
+        let record = self.record_transfer(s, src, dst, len, &dims);
+        let loops = dims.iter().skip(1).any(|d| d.0 > 1);
+        let record = record.filter(|_| loops || fill.is_some());
+        let done = self.bursts(s, src, dst, len, &dims, fill.as_ref(), record.is_some());
+        if let (Some(record), Ok(())) = (record, &done) {
+            let touched = self.a5.core.footprint.take();
+            self.machine.log.stream.footprints.keep(record, touched);
+        }
+        done
     }
 
     /// One record for all bursts; its walk has the strides of the innermost ones.
-    fn record_transfer(&mut self, s: &MoveStmt, src: Ptr, dst: Ptr, len: u64, dims: &[Dim]) {
+    fn record_transfer(
+        &mut self,
+        s: &MoveStmt,
+        src: Ptr,
+        dst: Ptr,
+        len: u64,
+        dims: &[Dim],
+    ) -> Option<u32> {
         let (op, pipe) = match s.way {
             Way::In => (Op::copy_gm_to_ubuf_align_b32, Pipe::Mte2),
             Way::Out => (Op::copy_ubuf_to_gm_align_b32, Pipe::Mte3),
             Way::Within => (Op::copy_ubuf_to_ubuf, Pipe::V),
         };
         if self.options.settings.family != Family::A5 {
-            return;
+            return None;
         }
         let total = dims.iter().fold(1u64, |n, d| n.saturating_mul(d.0));
         let bursts = u32::try_from(total).unwrap_or(u32::MAX);
@@ -111,7 +136,7 @@ impl Exec<'_> {
         };
         let sides = [walk(dst, Role::Write, b), walk(src, Role::Read, a)];
         let id = crate::a5::catalogue::shared(op);
-        self.machine.log.push_transfer(id, s.elem, pipe, sides, bursts);
+        Some(self.machine.log.push_transfer(id, s.elem, pipe, sides, bursts))
     }
 
     fn dim(&self, frame: &Frame, [n, a, b]: [Num; 3]) -> Result<Dim, Stop> {
@@ -161,7 +186,9 @@ impl Exec<'_> {
         len: u64,
         dims: &[Dim],
         fill: Option<&Fill>,
+        collect: bool,
     ) -> Done {
+        self.a5.core.footprint.take();
         let total =
             dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.0)).filter(|n| *n <= MAX_BURSTS);
         let Some(total) = total else {
@@ -178,6 +205,17 @@ impl Exec<'_> {
                 rest /= n;
                 from = from.wrapping_add_signed(a.wrapping_mul(k));
                 to = to.wrapping_add_signed(b.wrapping_mul(k));
+            }
+            if collect {
+                // With padding on, a row is filled to its block boundary.
+                let row = fill.map_or(len, |f| (f.left + len + f.right).next_multiple_of(32));
+                let (a, b) = match s.way {
+                    Way::In => ((Space::Gm, len), (Space::Ub, row)),
+                    _ => ((Space::Ub, len), (Space::Gm, len)),
+                };
+                let all = &mut self.a5.core.footprint;
+                all.touch(a.0, Role::Read, from, from.saturating_add(a.1));
+                all.touch(b.0, Role::Write, to, to.saturating_add(b.1));
             }
             match s.way {
                 Way::In => self.burst_in(s, from, to, len, fill)?,

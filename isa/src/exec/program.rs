@@ -272,6 +272,8 @@ pub enum Code {
     Flag(bool, Pipe, Pipe, Num),
     /// `pipe_barrier`.
     Barrier(Pipe),
+    /// `get_buf` (true) or `rls_buf`: buffer and mode.
+    Buffer(bool, Pipe, [Num; 2]),
     /// Statements of a vecscope.
     Vecscope(Vec<Stmt>),
     /// A 950 micro-op.

@@ -5,7 +5,7 @@ use super::bind::{Binding, bind};
 use super::program::*;
 use crate::a5::MicroSink;
 use crate::instr::Instr;
-use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
+use crate::machine::{Log, Machine, Settings, Stop, plan};
 use crate::table::{Form, Op};
 use crate::tile::{Call, OperandOrder, Quirks, Tile};
 use ptoemu_core::access::{Role, Space};
@@ -108,6 +108,8 @@ pub(super) struct Exec<'p> {
     steps: u64,
     calls: usize,
     blocks_open: usize,
+    pub(super) queues: super::queue::Queues,
+    pub(super) buffers: Box<super::buffers::Buffers>,
 }
 
 /// Runs a lowered program once; see [`Runner::run`].
@@ -161,7 +163,7 @@ fn run_on(
         exec.a5.sink = sink.take();
         exec.fill_tiles(&bound.tiles);
         let entry = exec.machine.modes();
-        let result = exec.call(program.entry, bound.values.clone());
+        let result = exec.call(program.entry, bound.values.clone()).and_then(|_| exec.finish());
         if result.is_ok() {
             exec.machine.leave(&entry, true);
         }
@@ -244,6 +246,8 @@ impl<'p> Exec<'p> {
             steps: 0,
             calls: 0,
             blocks_open: 0,
+            queues: Default::default(),
+            buffers: Box::default(),
         }
     }
 
@@ -303,6 +307,11 @@ impl<'p> Exec<'p> {
         self.span
     }
 
+    /// Statements to come are those of `span`.
+    pub(super) fn set_span(&mut self, span: Span) {
+        self.span = span;
+    }
+
     pub(super) fn leave(&mut self) {
         self.calls -= 1;
     }
@@ -357,12 +366,12 @@ impl<'p> Exec<'p> {
             let touches = self.touches(instr);
             self.order(Self::pipe_of(instr), &touches)?;
         }
-        self.machine.issue(instr)
+        self.dispatch(instr)
     }
 
     /// Issues an instruction as it stands.
     pub(super) fn raw(&mut self, instr: &Instr) -> Result<(), Stop> {
-        self.machine.issue(instr).map(drop)
+        self.dispatch(instr).map(drop)
     }
 
     /// Ranges an instruction touches: from the first to the last byte of every operand, and a range

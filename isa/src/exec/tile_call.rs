@@ -3,6 +3,7 @@
 use super::auto_sync::Touch;
 use super::frame::{Frame, bits_of, get, kind, refuse_with, set};
 use super::program::{Operand, TileStmt};
+use super::queue::Held;
 use super::run::Exec;
 use super::value::{Value, View};
 use crate::a5::Cmp;
@@ -49,7 +50,8 @@ impl Exec<'_> {
             return own.issue(&call, &mut self.machine, &mut self.a5.core);
         }
         match family {
-            Family::A2A3 => tile::a2a3(&call, &mut self.machine),
+            Family::A2A3 => tile::a2a3(&call, self),
+            Family::A5 if self.queues.blocked(pipe) => self.hold(pipe, Held::Tile(Box::new(call))),
             Family::A5 => {
                 let (machine, core) = (&mut self.machine, &mut self.a5.core);
                 tile::a5(&call, &mut tile::a5::Values { machine, core })

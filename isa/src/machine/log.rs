@@ -152,6 +152,39 @@ impl Log {
         }
     }
 
+    /// Records that a pipe is done with a buffer: a flag to all pipes.
+    pub fn push_release(&mut self, pipe: Pipe, id: u8) -> u32 {
+        let record = self.bare(self.id(Op::set_flag), DType::I8, pipe, Kind::SetFlag);
+        let flag = [pipe as u8, Pipe::All as u8, id];
+        self.stream.push(Record { flag, ..record })
+    }
+
+    /// Records that a pipe waits for a release of a buffer.
+    pub fn push_acquire(&mut self, pipe: Pipe, id: u8, release: u32) -> u32 {
+        let record = self.bare(self.id(Op::wait_flag), DType::I8, pipe, Kind::WaitFlag);
+        let from = self.stream.records.get(release as usize).map_or(Pipe::S, |r| r.pipe);
+        let flag = [from as u8, pipe as u8, id];
+        self.stream.push(Record { flag, link: release, ..record })
+    }
+
+    /// Is the flag of a `set_flag` or `wait_flag` set? `None` if there is no such flag.
+    pub fn pending(&self, i: &Instr) -> Option<bool> {
+        let (src, dst) = (plan::pipe(i, "src_pipe")?, plan::pipe(i, "dst_pipe")?);
+        let id = usize::try_from(i.args[2]).ok().filter(|n| *n < EVENTS)?;
+        let real = src != dst && src != Pipe::All && dst != Pipe::All;
+        real.then(|| self.pending[slot(src, dst, id)] != NONE)
+    }
+
+    /// What to say of a `wait_flag` that nothing answers.
+    pub fn unanswered(&self, wait: &Instr) -> (Diagnostic, Option<u32>) {
+        let pipe = |what| plan::pipe(wait, what).unwrap_or(Pipe::S);
+        let (src, dst) = (pipe("src_pipe"), pipe("dst_pipe"));
+        let id = plan::named(wait, "event") as usize % EVENTS;
+        let name = format!("[{}, {}, EVENT_ID{id}]", src.name(), dst.name());
+        let (d, other) = self.no_set(&name, src, dst, id);
+        (*d, other)
+    }
+
     fn resolve(&mut self, i: &Instr, record: &mut Record) -> Result<(), Fault> {
         let (Some(src), Some(dst)) = (plan::pipe(i, "src_pipe"), plan::pipe(i, "dst_pipe")) else {
             return Ok(());

@@ -14,7 +14,7 @@ pub(crate) use lanes::{
     Active, active, gather_repeat, lane_addr, run as run_lanes, undefined_lanes, whole_defined,
 };
 pub use log::Log;
-pub use plan::{Plan, field, named, order, padded, plan};
+pub use plan::{Plan, field, named, order, padded, pipe as pipe_named, plan};
 pub use regs::{CTRL_COUNTER, MaskedCompare, Regs, Settings};
 pub use verify::name;
 

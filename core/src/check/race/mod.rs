@@ -22,7 +22,7 @@ mod runs;
 mod words;
 
 use super::Finding;
-use crate::access::{Role, Space};
+use crate::access::{Lanes, Role, Space, Walk};
 use crate::catalogue::Catalogue;
 use crate::diag::Level;
 use crate::stream::{Kind, OpId, Pipe, Record, SiteId, Stream};
@@ -132,12 +132,12 @@ impl Check<'_> {
             return;
         }
         let stream = self.stream;
-        let lanes = stream.lanes(r);
+        let parts = parts(stream, i, r);
         let clock = self.order.before(r.pipe as usize);
         let mut pairs: Vec<Pair> = Vec::new();
         // A record does not race with itself: all its operands are compared before any is marked.
-        for (base, walk) in stream.operands(r) {
-            let (space, role) = (walk.space, walk.role);
+        for part in &parts {
+            let (space, role) = (part.space, part.role);
             for (from, kind) in suspects(&self.touched[space as usize], &clock, to, role) {
                 let side = if kind == Hazard::War { READ } else { WRITE };
                 if !self.options.strict && harmless(kind, from, to) {
@@ -145,7 +145,7 @@ impl Check<'_> {
                 }
                 let last = &mut self.touched[space as usize][from][side];
                 let mut seen = 0;
-                runs::runs(base, &walk, &lanes, r.repeats, |a, b| {
+                part.runs(|a, b| {
                     last.newer(a, b, clock[from], |a, b, value| {
                         if value != seen {
                             seen = value;
@@ -162,14 +162,14 @@ impl Check<'_> {
         for pair in pairs {
             self.judge(pair, r);
         }
-        for (base, walk) in stream.operands(r) {
-            let [read, write] = &mut self.touched[walk.space as usize][to];
+        for part in &parts {
+            let [read, write] = &mut self.touched[part.space as usize][to];
             let value = i + 1;
-            if walk.role != Role::Write {
-                runs::runs(base, &walk, &lanes, r.repeats, |a, b| read.mark(a, b, value));
+            if part.role != Role::Write {
+                part.runs(|a, b| read.mark(a, b, value));
             }
-            if walk.role != Role::Read {
-                runs::runs(base, &walk, &lanes, r.repeats, |a, b| write.mark(a, b, value));
+            if part.role != Role::Read {
+                part.runs(|a, b| write.mark(a, b, value));
             }
         }
     }
@@ -210,7 +210,9 @@ impl Check<'_> {
             };
             second.kind == Kind::Vector && class(first) == class(second)
         };
-        if harmless(pair.kind, pair.from, pair.to) || same_class {
+        // Vector functions complete one after the other `[U: documentation leaves it open]`.
+        let functions = first.kind == Kind::Function && second.kind == Kind::Function;
+        if harmless(pair.kind, pair.from, pair.to) || same_class || functions {
             if !self.options.strict {
                 return;
             }
@@ -248,6 +250,51 @@ impl Check<'_> {
         let finding = words::finding(self, pair, first, second);
         self.found.push(finding);
     }
+}
+
+/// Bytes of one role in one memory.
+struct Part<'a> {
+    space: Space,
+    role: Role,
+    bytes: Bytes<'a>,
+}
+
+enum Bytes<'a> {
+    Walk(u64, Walk, Lanes, u32),
+    Runs(&'a [(u64, u64)]),
+}
+
+impl Part<'_> {
+    fn runs(&self, mut f: impl FnMut(u64, u64)) {
+        match &self.bytes {
+            Bytes::Walk(base, walk, lanes, repeats) => runs::runs(*base, walk, lanes, *repeats, f),
+            Bytes::Runs(runs) => runs.iter().for_each(|(a, b)| f(*a, *b)),
+        }
+    }
+}
+
+/// What a record touches: its footprint if it has one, or else its operands.
+fn parts<'a>(stream: &'a Stream, i: u32, r: &Record) -> SmallVec<[Part<'a>; 4]> {
+    let own = match r.kind {
+        Kind::Function | Kind::Dma => stream.footprints.get(i),
+        _ => None,
+    };
+    let Some(f) = own else {
+        let lanes = stream.lanes(r);
+        let walk = |(base, w): (u64, Walk)| {
+            let bytes = Bytes::Walk(base, w, lanes, r.repeats);
+            Part { space: w.space, role: w.role, bytes }
+        };
+        return stream.operands(r).map(walk).collect();
+    };
+    let mut out = SmallVec::new();
+    for space in [Space::Ub, Space::Gm] {
+        for (role, write) in [(Role::Read, false), (Role::Write, true)] {
+            let bytes = Bytes::Runs(f.runs(space, write));
+            out.push(Part { space, role, bytes });
+        }
+    }
+    out
 }
 
 /// Write after read on one pipe: reads happen at issue.

@@ -18,6 +18,8 @@ pub(super) struct Order {
     done: [Clock; PIPES],
     /// What each pending set has seen complete.
     sets: FxHashMap<u32, Clock>,
+    /// What each release of a buffer has seen complete.
+    releases: FxHashMap<u32, Clock>,
     /// Event ids set and not waited for, one bit each.
     pending: [[u8; PIPES]; PIPES],
 }
@@ -43,10 +45,20 @@ impl Order {
         match (r.kind, r.flag()) {
             (Kind::Barrier, _) if r.pipe == Pipe::All => self.done = [[i; PIPES]; PIPES],
             (Kind::Barrier, _) => self.barrier(i, r.pipe as usize),
+            // A release of a buffer is there for every pipe, as often as one asks.
+            (Kind::SetFlag, Some(f)) if f.dst == Pipe::All && (f.src as usize) < PIPES => {
+                let clock = self.fired(i, f.src as usize);
+                self.releases.insert(i, clock);
+            }
             (Kind::SetFlag, Some(f)) if named(f) => {
                 let clock = self.fired(i, f.src as usize);
                 self.sets.insert(i, clock);
                 self.pending[f.src as usize][f.dst as usize] |= bit(f.id);
+            }
+            (Kind::WaitFlag, Some(f)) if named(f) && self.releases.contains_key(&r.link) => {
+                if let Some(clock) = self.releases.get(&r.link) {
+                    join(&mut self.done[f.dst as usize], clock);
+                }
             }
             (Kind::WaitFlag, Some(f)) if named(f) && r.link != NONE => {
                 if let Some(clock) = self.sets.remove(&r.link) {

@@ -26,7 +26,8 @@ impl Lower<'_> {
                 return Some(Code::Section(body));
             }
             "section.cube" => return Some(Code::Nothing),
-            "get_buf" | "rls_buf" => Code::Nothing,
+            "get_buf" => self.buffer(true, op),
+            "rls_buf" => self.buffer(false, op),
             "tprint" | "tfree" | "print" | "tprefetch" => return Some(Code::Nothing),
             _ => return None,
         };
@@ -43,6 +44,22 @@ impl Lower<'_> {
             Some("one of PIPE_S PIPE_V PIPE_MTE1 PIPE_MTE2 PIPE_MTE3 PIPE_M PIPE_FIX PIPE_ALL"),
         );
         Code::Nothing
+    }
+
+    /// `"PIPE_V", 0, 0`: pipe, buffer and mode; or `[operation kind, buffer]`.
+    fn buffer(&mut self, get: bool, op: &ast::Op) -> Code {
+        let nodes = op.args.iter().find_map(|a| a.as_list()).unwrap_or(&op.args);
+        let [who, id, mode @ ..] = nodes else {
+            self.error("lower.operand", op.span, "expected a pipe, a buffer and a mode", None);
+            return Code::Nothing;
+        };
+        let name = who.as_name();
+        let Some(pipe) = name.and_then(|n| Pipe::parse(n).or_else(|| op_pipe(n))) else {
+            return self.bad_pipe(Some(who), op);
+        };
+        let id = self.num(id);
+        let mode = mode.first().map_or(Num::Lit(0), |m| self.num(m));
+        Code::Buffer(get, pipe, [id, mode])
     }
 
     /// `["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]`, in brackets or as plain arguments.

@@ -67,7 +67,9 @@ impl Issue for Values<'_> {
         let m = &mut *self.machine;
         let rec = m.log.push_function(f.program(), f.dtype);
         self.core.writer = rec;
+        self.core.footprint.take();
         let done = f.run(self.core, &mut m.ub);
+        m.log.stream.footprints.keep(rec, self.core.footprint.take());
         self.core.leave_scope();
         self.report(rec);
         done
