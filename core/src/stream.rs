@@ -114,6 +114,8 @@ impl Marks {
     pub const RESTORE: Marks = Marks(4);
     /// The pair of an immediate `set_flag; wait_flag` around a scalar access.
     pub const PAIRED: Marks = Marks(8);
+    /// A scalar access inside a vector function, whose footprint holds its bytes.
+    pub const INSIDE: Marks = Marks(16);
 
     /// Does it hold every property of `other`?
     pub fn has(self, other: Marks) -> bool {

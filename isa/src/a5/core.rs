@@ -11,6 +11,7 @@ use ptoemu_core::footprint::Collector;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::num::NumMode;
 use ptoemu_core::state::{Memory, WRITER_NONE};
+use ptoemu_core::stream::NONE;
 use smallvec::SmallVec;
 
 /// Bytes of UB.
@@ -122,6 +123,8 @@ pub struct Remark {
     pub diag: Diagnostic,
     /// UB bytes concerned; empty where none are.
     pub bytes: (u64, u64),
+    /// Number of the source site of an earlier access it is about.
+    pub other: Option<u32>,
 }
 
 /// Registers, and what the last micro-ops left to look at.
@@ -139,6 +142,8 @@ pub struct Core {
     pub num: NumMode,
     /// Record that owns what is written to UB.
     pub writer: u32,
+    /// Number of the source site of the micro-op under way.
+    pub site: u32,
     /// UB accesses of the last micro-op.
     pub touched: SmallVec<[Touch; 8]>,
     /// UB accesses of the vector function under way.
@@ -161,6 +166,7 @@ impl Default for Core {
             vms4: [0; 4],
             num: NumMode::default(),
             writer: WRITER_NONE,
+            site: NONE,
             touched: SmallVec::new(),
             footprint: Collector::default(),
             remarks: Vec::new(),
@@ -183,10 +189,15 @@ impl Core {
 
     /// Adds a remark unless the same message is waiting already.
     pub fn remark(&mut self, diag: Diagnostic, bytes: (u64, u64)) {
+        self.remark_with(diag, bytes, None);
+    }
+
+    /// The same with the place of the earlier access it is about.
+    pub fn remark_with(&mut self, diag: Diagnostic, bytes: (u64, u64), other: Option<u32>) {
         let known =
             self.remarks.iter().any(|r| r.diag.code == diag.code && r.diag.message == diag.message);
         if !known && self.remarks.len() < MAX_REMARKS {
-            self.remarks.push(Remark { diag, bytes });
+            self.remarks.push(Remark { diag, bytes, other });
         }
     }
 

@@ -92,6 +92,7 @@ impl Exec<'_> {
         let args = self.operands(frame, s)?;
         let a5 = &mut self.a5;
         a5.core.ctrl = self.machine.regs.ctrl;
+        a5.core.site = self.machine.log.site.0;
         a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
         if self.a5.sink.is_some() || self.a5.recorder.is_some() {
             let masks = s.step.op.form().masks();
@@ -257,7 +258,15 @@ impl Exec<'_> {
 
     fn remarks(&mut self, op: OpId) {
         let site = self.machine.log.site;
-        for r in std::mem::take(&mut self.a5.core.remarks) {
+        for mut r in std::mem::take(&mut self.a5.core.remarks) {
+            let sites = self.machine.log.stream.sites.items();
+            if let Some(s) = r.other.and_then(|s| sites.get(s as usize)) {
+                let (line, _) = self.program.source.line_col(s.span.start as usize);
+                r.diag.notes.insert(
+                    1.min(r.diag.notes.len()),
+                    format!("the earlier access is on line {line}"),
+                );
+            }
             let f = Finding::new(r.diag, NONE, site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
             self.machine.findings.add(f, op);
         }

@@ -101,13 +101,12 @@ impl Exec<'_> {
         let fill = self.fill(frame, s)?;
         let record = self.record_transfer(s, src, dst, len, &dims);
         let loops = dims.iter().skip(1).any(|d| d.0 > 1);
-        let record = record.filter(|_| loops || fill.is_some());
-        let done = self.bursts(s, src, dst, len, &dims, fill.as_ref(), record.is_some());
-        if let (Some(record), Ok(())) = (record, &done) {
-            let touched = self.a5.core.footprint.take();
+        let short = self.bursts(s, src, dst, len, &dims, fill.as_ref())?;
+        let touched = self.a5.core.footprint.take();
+        if let Some(record) = record.filter(|_| loops || short || fill.is_some()) {
             self.machine.log.stream.footprints.keep(record, touched);
         }
-        done
+        Ok(())
     }
 
     /// One record for all bursts; its walk has the strides of the innermost ones.
@@ -186,9 +185,9 @@ impl Exec<'_> {
         len: u64,
         dims: &[Dim],
         fill: Option<&Fill>,
-        collect: bool,
-    ) -> Done {
+    ) -> Result<bool, Stop> {
         self.a5.core.footprint.take();
+        let mut short = false;
         let total =
             dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.0)).filter(|n| *n <= MAX_BURSTS);
         let Some(total) = total else {
@@ -206,24 +205,46 @@ impl Exec<'_> {
                 from = from.wrapping_add_signed(a.wrapping_mul(k));
                 to = to.wrapping_add_signed(b.wrapping_mul(k));
             }
-            if collect {
-                // With padding on, a row is filled to its block boundary.
-                let row = fill.map_or(len, |f| (f.left + len + f.right).next_multiple_of(32));
-                let (a, b) = match s.way {
-                    Way::In => ((Space::Gm, len), (Space::Ub, row)),
-                    _ => ((Space::Ub, len), (Space::Gm, len)),
-                };
-                let all = &mut self.a5.core.footprint;
-                all.touch(a.0, Role::Read, from, from.saturating_add(a.1));
-                all.touch(b.0, Role::Write, to, to.saturating_add(b.1));
-            }
+            short |= self.touch_burst(s, from, to, len, fill);
             match s.way {
                 Way::In => self.burst_in(s, from, to, len, fill)?,
                 Way::Out => self.burst_out(s, from, to, len)?,
                 Way::Within => self.burst_within(s, from, to, len)?,
             }
         }
-        Ok(())
+        Ok(short)
+    }
+
+    /// Notes the bytes of a burst; true if the buffer does not hold them all. Bytes that no buffer
+    /// holds reach nobody.
+    fn touch_burst(
+        &mut self,
+        s: &MoveStmt,
+        from: u64,
+        to: u64,
+        len: u64,
+        fill: Option<&Fill>,
+    ) -> bool {
+        let gm = if s.way == Way::In { from } else { to };
+        let held = match (s.way, self.machine.gm.locate(gm)) {
+            (Way::Within, _) => len,
+            (_, None) => 0,
+            (_, Some((b, at))) => {
+                let size = self.machine.gm.buffers().get(b).map_or(0, |b| b.mem.len() as u64);
+                size.saturating_sub(at).min(len)
+            }
+        };
+        // With padding on, a row is filled to its block boundary.
+        let row = fill.map_or(held, |f| (f.left + len + f.right).next_multiple_of(32));
+        let (a, b) = match s.way {
+            Way::In => ((Space::Gm, held), (Space::Ub, row)),
+            Way::Out => ((Space::Ub, held), (Space::Gm, held)),
+            Way::Within => ((Space::Ub, len), (Space::Ub, len)),
+        };
+        let all = &mut self.a5.core.footprint;
+        all.touch(a.0, Role::Read, from, from.saturating_add(a.1));
+        all.touch(b.0, Role::Write, to, to.saturating_add(b.1));
+        held < len
     }
 
     fn ub_range(&self, s: &MoveStmt, at: u64, n: u64) -> Done {

@@ -5,7 +5,7 @@ use super::bind::{Binding, bind};
 use super::program::*;
 use crate::a5::MicroSink;
 use crate::instr::Instr;
-use crate::machine::{Log, Machine, Settings, Stop, plan};
+use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
 use crate::table::{Form, Op};
 use crate::tile::{Call, OperandOrder, Quirks, Tile};
 use ptoemu_core::access::{Role, Space};
@@ -362,11 +362,24 @@ impl<'p> Exec<'p> {
 
     /// Issues an instruction of the program itself, ordered automatically where that is on.
     pub(super) fn issue(&mut self, instr: &Instr) -> Result<u64, Stop> {
+        if self.a5.in_scope {
+            return self.inside(instr);
+        }
         if self.sync.is_some() {
             let touches = self.touches(instr);
             self.order(Self::pipe_of(instr), &touches)?;
         }
         self.dispatch(instr)
+    }
+
+    /// A scalar access inside a vecscope is part of it.
+    fn inside(&mut self, instr: &Instr) -> Result<u64, Stop> {
+        let p = plan(instr, &self.machine.regs);
+        for (base, w) in (0..3).filter_map(|n| p.operand(n)) {
+            let end = base.saturating_add(u64::from(w.unit));
+            self.a5.core.footprint.touch(w.space, w.role, base, end);
+        }
+        Backend::issue(&mut self.machine, &instr.marked(Marks::INSIDE))
     }
 
     /// Issues an instruction as it stands.

@@ -25,7 +25,7 @@ use super::Finding;
 use crate::access::{Lanes, Role, Space, Walk};
 use crate::catalogue::Catalogue;
 use crate::diag::Level;
-use crate::stream::{Kind, OpId, Pipe, Record, SiteId, Stream};
+use crate::stream::{Kind, Marks, OpId, Pipe, Record, SiteId, Stream};
 use last::Last;
 use order::{Clock, Order, PIPES};
 use rustc_hash::FxHashMap;
@@ -104,6 +104,7 @@ pub fn check(stream: &Stream, options: &Options) -> Vec<Finding> {
     for (i, r) in (0u32..).zip(&stream.records) {
         match r.kind {
             Kind::Barrier | Kind::SetFlag | Kind::WaitFlag => check.order.step(i, r),
+            _ if r.marks.has(Marks::INSIDE) => {}
             _ => check.access(i, r),
         }
     }

@@ -68,6 +68,7 @@ impl Issue for Values<'_> {
         let rec = m.log.push_function(f.program(), f.dtype);
         self.core.writer = rec;
         self.core.footprint.take();
+        self.core.enter_scope();
         let done = f.run(self.core, &mut m.ub);
         m.log.stream.footprints.keep(rec, self.core.footprint.take());
         self.core.leave_scope();
