@@ -181,10 +181,10 @@ pub fn execute(source: &Arc<SourceFile>, target: &Target, req: &Request) -> Resu
     run(prepare(source, target, req)?, target, req)
 }
 
-/// Executes a program that was prepared for the family of the target.
-pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refusal> {
+/// What the executor is told.
+pub(crate) fn options(target: &Target, req: &Request) -> exec::Options {
     let limits = limits(target);
-    let options = exec::Options {
+    exec::Options {
         args: req.args.iter().map(|g| g.binding.clone()).collect(),
         blocks: req.blocks,
         auto_sync: req.auto_sync,
@@ -198,7 +198,12 @@ pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refu
         limits,
         max_steps: req.max_steps,
         progress: None,
-    };
+    }
+}
+
+/// Executes a program that was prepared for the family of the target.
+pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refusal> {
+    let options = options(target, req);
     let progress = Progress::start("executing", "statements");
     let options = exec::Options { progress: Some(progress.counter()), ..options };
     let mut outcome = info_span!("execute")

@@ -89,6 +89,13 @@ fn reports_have_the_documented_form() {
         ("run", format!("run {softmax} {wrong}"), 1),
         ("run", "run examples/softmax.pto".to_string(), 1),
         ("runs", format!("run {softmax} -v a2,a3"), 0),
+        (
+            "check",
+            "check examples/softmax_manual.pto --arg x=@examples/data/softmax_x.npy".into(),
+            0,
+        ),
+        ("check", "check tests/fail/race_gm.pto --stale --arg y=zeros:f32[128]".into(), 1),
+        ("checks", format!("check {softmax} -v a3,950pr"), 0),
         ("op", "op trowsum f16 64x128 -v a2,a3".to_string(), 0),
         ("parse", "parse examples/softmax.pto examples/listing.pto".to_string(), 0),
         ("accuracy", measured("--lines", "lines"), 0),

@@ -169,6 +169,13 @@ impl Footprints {
         self.of.push((record, id));
     }
 
+    /// The same for a stream that kept only some records: `place` gives their new numbers.
+    pub(crate) fn moved(&self, place: &[Option<u32>]) -> Footprints {
+        let new = |r: u32| place.get(r as usize).copied().flatten();
+        let of = self.of.iter().filter_map(|(r, id)| Some((new(*r)?, *id))).collect();
+        Footprints { of, ..self.clone() }
+    }
+
     /// The footprint of a record, if it has one of its own.
     pub fn get(&self, record: u32) -> Option<&Footprint> {
         let at = self.of.binary_search_by_key(&record, |(r, _)| *r).ok()?;

@@ -328,6 +328,25 @@ impl Stream {
         (self.records.len() - 1) as u32
     }
 
+    /// The stream without the records `gone` marks; waits keep their sets, and one whose set is
+    /// gone keeps its number.
+    pub fn without(&self, gone: &[bool]) -> Stream {
+        let mut out = Stream { records: Vec::new(), ..self.clone() };
+        let mut place = vec![None; self.records.len()];
+        for (i, r) in self.records.iter().enumerate() {
+            if gone.get(i).copied().unwrap_or(false) {
+                continue;
+            }
+            let mut r = *r;
+            if r.kind == Kind::WaitFlag {
+                r.link = place.get(r.link as usize).copied().flatten().unwrap_or(r.link);
+            }
+            place[i] = Some(out.push(r));
+        }
+        out.footprints = self.footprints.moved(&place);
+        out
+    }
+
     /// Walks of a record's operands.
     pub fn shape(&self, r: &Record) -> Shape {
         self.shapes.items().get(r.shape.0 as usize).copied().unwrap_or_default()

@@ -4,6 +4,7 @@ pub mod accuracy;
 mod calibrate;
 mod case;
 mod diff;
+mod check;
 mod explain;
 mod functions;
 mod op;
@@ -46,6 +47,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a kernel: values, checks and cycles.
     Run(run::RunArgs),
+    /// Run a kernel for its checks alone: findings, and synchronisation that orders nothing.
+    Check(check::CheckArgs),
     /// One tile operation: its microcode, cycles and checks.
     Op(op::OpArgs),
     /// Parse `.pto` files: a summary, or errors with carets.
@@ -95,6 +98,7 @@ pub struct TargetArgs {
 pub fn run(cli: &Cli) -> u8 {
     let result = match &cli.command {
         Command::Run(a) => run::run(a),
+        Command::Check(a) => check::check(a),
         Command::Op(a) => op::op(a),
         Command::Parse(a) => parse::parse(a),
         Command::Accuracy(a) => accuracy::accuracy(a),

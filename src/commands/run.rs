@@ -7,6 +7,7 @@ use super::{TargetArgs, print, say, show_all, write_json};
 use crate::args::{self, Given};
 use crate::session::{self, Ran, Refusal, Request, prepare, read_source, timelines};
 use crate::trace_files::Wanted;
+use crate::stale;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use ptoemu_core::diag::Level;
@@ -127,6 +128,10 @@ pub struct RunArgs {
     /// Write the traces of the run into this folder, in every format, as `ptoemu trace` does.
     #[arg(long, value_name = "DIR")]
     pub(super) trace: Option<PathBuf>,
+    /// Repeat the run with the two ends of each hazard in the other order, and say whether output
+    /// values change.
+    #[arg(long)]
+    pub(super) stale: bool,
     /// Write the report as JSON (`-` for stdout).
     #[arg(long, value_name = "FILE")]
     pub(super) json: Option<PathBuf>,
@@ -239,6 +244,9 @@ pub fn run(args: &RunArgs) -> Result<u8, Refusal> {
     for (target, program) in targets.iter().zip(programs) {
         let mut ran = session::run(program, target, &request)?;
         ran.keep(|code| args.program.wants(code));
+        if args.stale {
+            stale::stale(&mut ran, target, &request)?;
+        }
         if args.program.deny.is_some() {
             ran.deny_warnings();
         }

@@ -1,6 +1,7 @@
 //! The words scripts depend on: options, statuses, where data and prose go, what is written when.
 
 mod arrays;
+mod check;
 mod options;
 
 use serde_json::Value;

@@ -155,17 +155,17 @@ impl Exec<'_> {
         if let Some(s) = site.and_then(|s| stream.sites.items().get(s.0 as usize)) {
             d = d.at(&self.program.source, s.span, "set here");
         }
+        let barrier = at.is_some_and(|i| kind(i) == Kind::Barrier);
         for s in path.iter().rev().skip(1) {
-            d = d.note(format!(
-                "line {}: {} waits for {}, and with it for {}",
-                self.line(s.span),
-                s.pipe.name(),
-                s.what,
-                last.pipe.name()
-            ));
+            let what = if s.pipe == Pipe::S && barrier { "pipe_barrier" } else { s.pipe.name() };
+            let line = self.line(s.span);
+            d = d.note(format!("line {line}: {what} waits for {}, which stands here", s.what));
         }
-        if at.is_some_and(|i| kind(i) == Kind::Barrier) {
-            d = d.note("a set_flag behind that barrier is never reached");
+        if at.is_some() {
+            let there = if path.len() > 1 { "there" } else { "here" };
+            let text =
+                format!("PIPE_S stands {there}: a set_flag on a later line is never handed over");
+            d = d.note(text);
         }
         d
     }

@@ -61,6 +61,13 @@ impl Exec<'_> {
         Ok(flow)
     }
 
+    /// The part of a statement with a body that stands before it.
+    fn first_line(&self, span: Span) -> Span {
+        let text = self.program.source.text.get(span.range()).unwrap_or("");
+        let line = text.lines().next().unwrap_or("").trim_end_matches(|c| c == '{' || c == ' ');
+        Span { end: span.start.saturating_add(line.len() as u32), ..span }
+    }
+
     /// A fault points at the statement that met it, unless it already points somewhere.
     pub(super) fn located(&self, mut stop: Stop, span: Span) -> Stop {
         if stop.0.labels.is_empty() {
@@ -94,7 +101,10 @@ impl Exec<'_> {
             }
             Code::While { .. } => return self.while_loop(frame, &s.code),
             Code::Section(body) => return self.block(frame, body),
-            Code::Vecscope(body) => return self.vecscope(frame, body),
+            Code::Vecscope(body) => {
+                self.at_statement(self.first_line(s.span));
+                return self.vecscope(frame, body);
+            }
             Code::Call { func, args, results } => {
                 let vs = values(frame, args);
                 let out = self.call(*func, vs)?;

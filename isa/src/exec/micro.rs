@@ -28,7 +28,6 @@ impl Exec<'_> {
         if !self.queues.blocked(Pipe::V) {
             return self.vecscope_now(frame, body);
         }
-        self.at_statement(body.first().map_or(self.span(), |s| s.span));
         self.hold(Pipe::V, Held::Scope(frame.clone(), body.to_vec()))?;
         self.poison(frame);
         Ok(Flow::Next)
@@ -36,7 +35,6 @@ impl Exec<'_> {
 
     /// A vecscope: registers from outside hold nothing, and none survives it.
     pub(super) fn vecscope_now(&mut self, frame: &mut Frame, body: &[Stmt]) -> Result<Flow, Stop> {
-        self.at_statement(body.first().map_or(self.span(), |s| s.span));
         self.poison(frame);
         self.a5.in_scope = true;
         self.a5.core.enter_scope();
@@ -46,7 +44,15 @@ impl Exec<'_> {
         self.a5.core.footprint.take();
         let site = self.machine.log.site;
         self.a5.listeners().for_each(|s| s.enter_scope(span));
+        let record = self.machine.log.stream.records.len() as u32;
+        self.machine.before(record);
         let flow = self.block(frame, body)?;
+        if self.machine.log.stream.records.len() == record as usize {
+            self.machine.after(record);
+        } else {
+            // Scalar accesses inside have taken its number.
+            self.machine.swapping = Default::default();
+        }
         self.a5.listeners().for_each(|s| s.leave_scope());
         self.a5.in_scope = false;
         self.machine.at(site, NONE);

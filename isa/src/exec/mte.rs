@@ -101,7 +101,9 @@ impl Exec<'_> {
         let fill = self.fill(frame, s)?;
         let record = self.record_transfer(s, src, dst, len, &dims);
         let loops = dims.iter().skip(1).any(|d| d.0 > 1);
+        record.inspect(|r| self.machine.before(*r));
         let short = self.bursts(s, src, dst, len, &dims, fill.as_ref())?;
+        record.inspect(|r| self.machine.after(*r));
         let touched = self.a5.core.footprint.take();
         if let Some(record) = record.filter(|_| loops || short || fill.is_some()) {
             self.machine.log.stream.footprints.keep(record, touched);

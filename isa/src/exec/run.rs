@@ -84,6 +84,8 @@ pub struct Outcome {
     pub outputs: Vec<Output>,
     /// The fault that stopped the run, if one did.
     pub stop: Option<Diagnostic>,
+    /// Bytes at which two records met that changed places, if they did.
+    pub swapped: Option<Vec<u8>>,
 }
 
 /// Statements between two looks at the step budget's end never exceed one.
@@ -169,7 +171,9 @@ fn run_on(
         }
         tiles = tile_outputs(program, &exec.machine);
         sink = exec.a5.sink.take();
-        let Machine { ub, gm: after, log: Log { stream, .. }, findings, owners, .. } = exec.machine;
+        let Machine { ub, gm: after, log: Log { stream, .. }, findings, owners, swapping, .. } =
+            exec.machine;
+        out.swapped = out.swapped.or(swapping.into_seen());
         *spare = Some(ub);
         gm = after;
         let findings = findings.items().to_vec();

@@ -7,6 +7,7 @@ mod overlap;
 mod plan;
 mod regs;
 mod remarks;
+mod stale;
 mod verify;
 
 pub use backends::{Lister, Recorder};
@@ -16,6 +17,7 @@ pub(crate) use lanes::{
 pub use log::Log;
 pub use plan::{Plan, field, named, order, padded, pipe as pipe_named, plan};
 pub use regs::{CTRL_COUNTER, MaskedCompare, Regs, Settings};
+pub use stale::{Stale, Swap, Swapping};
 pub use verify::name;
 
 use crate::families::{Ctx, Sem};
@@ -28,6 +30,7 @@ use ptoemu_core::check::{Finding, Findings, Owner};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::state::{Gm, Memory, WRITER_NONE};
 use ptoemu_core::stream::{Kind, NONE, OpId, SiteId, Stream};
+use std::sync::Arc;
 
 /// A fault that stops the run (range, alignment, deadlock, illegal instruction).
 #[derive(Clone, Debug)]
@@ -59,6 +62,10 @@ pub struct Machine {
     pub owners: Vec<Owner>,
     /// Record at the other end of the fault that stopped the run, if it has one.
     pub other_end: Option<u32>,
+    /// Two records that change places in this run.
+    pub stale: Option<Arc<Stale>>,
+    /// How far they have got.
+    pub swapping: Swapping,
     scratch: Box<Scratch>,
     mask_mode_warned: bool,
 }
@@ -104,6 +111,8 @@ impl Machine {
             regs: Regs::default(),
             log: Log::of(settings.family),
             findings: Findings::default(),
+            stale: settings.stale.clone().filter(|s| s.core == settings.block_idx),
+            swapping: Swapping::default(),
             settings,
             owners: Vec::new(),
             other_end: None,
@@ -201,7 +210,8 @@ impl Backend for Machine {
             remarks::check(self, i, &p, rec);
         }
         let ctx = Ctx::new(i, &self.regs, &self.settings);
-        Ok(match p.row.sem {
+        self.before(rec);
+        let bits = match p.row.sem {
             Sem::Fill(f) => lanes::run(self, &p, rec, false, &ctx, |c, d, _, _| f(c, d)),
             Sem::One(f) => lanes::run(self, &p, rec, false, &ctx, |c, d, a, _| f(c, d, a)),
             Sem::Two(f) => lanes::run(self, &p, rec, false, &ctx, f),
@@ -214,7 +224,9 @@ impl Backend for Machine {
             Sem::Special(f) => f(self, i, &p, rec),
             Sem::Control(f) => f(&mut self.regs, i, &self.settings),
             Sem::Nothing => 0,
-        })
+        };
+        self.after(rec);
+        Ok(bits)
     }
 }
 

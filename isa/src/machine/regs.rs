@@ -1,8 +1,10 @@
 //! Special registers and the choices the documentation leaves open.
 
+use super::stale::Stale;
 use ptoemu_core::check::state::Modes;
 use ptoemu_core::num::NumMode;
 use ptoemu_core::target::Family;
+use std::sync::Arc;
 
 /// CTRL bit: mask mode, 0 norm, 1 counter.
 pub const CTRL_COUNTER: u32 = 56;
@@ -115,6 +117,8 @@ pub struct Settings {
     pub subblock: u32,
     /// Most bytes of all buffers made up for arguments that nobody gave.
     pub inferred_bytes: u64,
+    /// Two records that change places.
+    pub stale: Option<Arc<Stale>>,
 }
 
 impl Default for Settings {
@@ -129,6 +133,7 @@ impl Default for Settings {
             block_num: 1,
             subblock: 0,
             inferred_bytes: 1 << 30,
+            stale: None,
         }
     }
 }

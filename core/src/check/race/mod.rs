@@ -17,6 +17,7 @@
 //! missing synchronisation is assumed to be there, so that one missing line is one finding.
 
 mod last;
+mod meet;
 mod order;
 mod runs;
 mod words;
@@ -27,6 +28,7 @@ use crate::catalogue::Catalogue;
 use crate::diag::Level;
 use crate::stream::{Kind, Marks, OpId, Pipe, Record, SiteId, Stream};
 use last::Last;
+pub use meet::{Range, meet, unwritten};
 use order::{Clock, Order, PIPES};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

@@ -53,6 +53,10 @@ fn group<'s>(stream: &'s Stream, r: &Record) -> Option<&'s Group> {
 /// `vadd.f32 of tadd`.
 fn name(check: &Check, r: &Record) -> String {
     let mnemonic = check.options.catalogue.get(r.op).map_or("?", |e| e.mnemonic);
+    if r.kind == Kind::Function {
+        let within = group(check.stream, r).map_or(String::new(), |g| format!(" of {}", g.name));
+        return format!("{mnemonic}{within}");
+    }
     match group(check.stream, r) {
         Some(g) => format!("{mnemonic}.{} of {}", r.dtype, g.name),
         None => format!("{mnemonic}.{}", r.dtype),
@@ -65,11 +69,26 @@ fn fix(check: &Check, pair: &Pair) -> String {
     if pair.from == pair.to {
         return format!("pto.pipe_barrier \"{to}\"");
     }
+    if let Some((_, buffer)) = released(check.stream, pair) {
+        return format!(
+            "pto.get_buf \"{to}\", {buffer}, 0, and behind that line pto.rls_buf \"{to}\", {buffer}, 0"
+        );
+    }
     let Some(id) = check.order.free_id(pair.from, pair.to) else {
         return format!("pto.pipe_barrier \"PIPE_ALL\" (all flags from {from} to {to} are in use)");
     };
     let flag = format!("[\"{from}\", \"{to}\", \"EVENT_ID{id}\"]");
     format!("pto.set_flag{flag} and pto.wait_flag{flag}")
+}
+
+/// The last buffer that the first pipe releases between the two, and where.
+fn released(stream: &Stream, pair: &Pair) -> Option<(u32, u8)> {
+    let start = pair.first.saturating_add(1).max(pair.second.saturating_sub(LOOK));
+    (start..pair.second).rev().find_map(|i| {
+        let flag = stream.records.get(i as usize)?.flag()?;
+        let here = flag.dst == Pipe::All && flag.src == Pipe::ALL[pair.from];
+        here.then_some((i, flag.id))
+    })
 }
 
 /// Why nothing orders them: what stands between, and what it does not do.
@@ -82,6 +101,12 @@ fn why(stream: &Stream, pair: &Pair) -> String {
     if from == to {
         let from = from.name();
         return format!("no pipe_barrier of {from} stands between them; {from} may overlap them");
+    }
+    if let Some((i, buffer)) = released(stream, pair) {
+        let (from, to) = (from.name(), to.name());
+        return format!(
+            "{from} releases buffer {buffer} between them (record {i}), but {to} does not get it"
+        );
     }
     let (from, to) = (from.name(), to.name());
     let (mut early, mut unwaited, mut swapped) = (None, None, None);

@@ -69,7 +69,9 @@ impl Issue for Values<'_> {
         self.core.writer = rec;
         self.core.footprint.take();
         self.core.enter_scope();
+        m.before(rec);
         let done = f.run(self.core, &mut m.ub);
+        m.after(rec);
         m.log.stream.footprints.keep(rec, self.core.footprint.take());
         self.core.leave_scope();
         self.report(rec);
