@@ -267,11 +267,11 @@ impl Exec<'_> {
         for mut r in std::mem::take(&mut self.a5.core.remarks) {
             let sites = self.machine.log.stream.sites.items();
             if let Some(s) = r.other.and_then(|s| sites.get(s as usize)) {
-                let (line, _) = self.program.source.line_col(s.span.start as usize);
-                r.diag.notes.insert(
-                    1.min(r.diag.notes.len()),
-                    format!("the earlier access is on line {line}"),
-                );
+                let line = |at: u32| self.program.source.line_col(at as usize).0;
+                let note = format!("the earlier access is on line {}", line(s.span.start));
+                r.diag.notes.insert(1.min(r.diag.notes.len()), note);
+                let here = format!("before line {}", line(self.span().start));
+                r.diag.help = r.diag.help.map(|h| h.replace("before it", &here));
             }
             let f = Finding::new(r.diag, NONE, site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
             self.machine.findings.add(f, op);

@@ -203,9 +203,7 @@ impl Bench {
         m.leave(&entry, true);
         let mut found: Vec<Finding> = m.findings.items().to_vec();
         found.retain(|f| f.diag.level >= Level::Warning);
-        if call.family == Family::A2A3 {
-            found.extend(hazards::check(&m.log.stream, 0, false));
-        }
+        found.extend(hazards::check_of(call.family, &m.log.stream, 0, false));
         let files: Vec<_> = subject.source().into_iter().flat_map(|s| [s.clone(), s]).collect();
         let mut faults: Vec<Fault> =
             found.iter().map(|f| fault_of(f.render(&m.log.stream, &files), f.bytes)).collect();

@@ -12,6 +12,7 @@ mod corners;
 mod cover;
 mod domain;
 mod hunt;
+pub mod mutate;
 mod shrink;
 mod spec;
 mod template;

@@ -1,5 +1,6 @@
 //! `ptoemu verify`: microcode of tile operations against their meaning.
 
+mod mutate;
 mod replay;
 mod report;
 mod sweep;
@@ -49,6 +50,10 @@ pub struct VerifyArgs {
     /// Start no more uses after so many seconds.
     #[arg(long, value_name = "SECONDS")]
     time: Option<u64>,
+    /// Mutation score of the checks: every barrier, flag and mask set-up dropped or moved, every
+    /// stride, repeat, address and count changed by one, operands swapped.
+    #[arg(long)]
+    mutate: bool,
     /// Folder for what was found: a folder each that `ptoemu run` replays.
     #[arg(short = 'o', long = "out", value_name = "DIR")]
     out: Option<PathBuf>,
@@ -176,6 +181,10 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
             _ => "these operations have no legal use with these types here",
         };
         return Err(anyhow!(text).into());
+    }
+    if args.mutate {
+        let units: Vec<Unit> = tasks.iter().flat_map(|t| t.units.iter().copied()).collect();
+        return mutate::run(&units, &args.json);
     }
     let sweep = Sweep {
         jobs: tasks.iter().flat_map(Task::jobs).collect(),

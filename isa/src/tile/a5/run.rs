@@ -163,8 +163,12 @@ impl Backend for Listing {
     }
 }
 
+/// Is told of every micro-op with the predicates it reads, its address, and whether it stored.
+type Probe<'p> = &'p mut dyn FnMut(&Micro, &[Mask], Option<u64>, bool);
+
 /// Registers while a function runs.
-struct Regs {
+struct Regs<'p> {
+    probe: Option<Probe<'p>>,
     v: Vec<VReg>,
     m: Vec<Mask>,
     align: Align,
@@ -175,7 +179,17 @@ struct Regs {
 impl Function {
     /// Executes it for values.
     pub fn run(&self, core: &mut Core, ub: &mut Memory) -> Done {
+        self.go(core, ub, None)
+    }
+
+    /// The same, telling what is executed.
+    pub fn run_with(&self, core: &mut Core, ub: &mut Memory, probe: Probe<'_>) -> Done {
+        self.go(core, ub, Some(probe))
+    }
+
+    fn go(&self, core: &mut Core, ub: &mut Memory, probe: Option<Probe<'_>>) -> Done {
         let mut r = Regs {
+            probe,
             v: vec![VReg::poison(0xCD); usize::from(self.vectors)],
             m: vec![Mask::NONE; usize::from(self.masks)],
             align: Align::default(),
@@ -194,7 +208,7 @@ impl Function {
     }
 }
 
-impl Regs {
+impl Regs<'_> {
     fn nodes(&mut self, list: &[Node], core: &mut Core, ub: &mut Memory) -> Done {
         for n in list {
             match n {
@@ -228,6 +242,10 @@ impl Regs {
             args.p[0] = p.at(&self.counters) as u64;
         }
         core.exec(ub, &s.step, &args, &mut self.outs)?;
+        if let Some(probe) = &mut self.probe {
+            let stored = core.touched.iter().any(|t| t.write);
+            probe(s, &args.m[..s.m.len().min(3)], s.p.as_ref().map(|_| args.p[0]), stored);
+        }
         let governing = args.m[s.m.len().saturating_sub(1).min(2)];
         for (V(d), new) in s.dst.iter().zip(&self.outs.v) {
             let Some(to) = self.v.get_mut(usize::from(*d)) else { continue };
@@ -253,6 +271,7 @@ impl Regs {
 
 /// Active lanes from `new`; the others stay.
 fn merge(to: &mut VReg, new: &VReg, mask: &Mask, size: usize) {
+    to.sources |= new.sources;
     let active = crate::a5::reg::byte_mask(mask, size);
     for i in (0..VL).filter(|i| active.get(*i)) {
         to.bytes_mut()[i] = new.bytes()[i];
