@@ -142,6 +142,11 @@ pub struct Core {
     pub num: NumMode,
     /// Record that owns what is written to UB.
     pub writer: u32,
+    /// Loads that the predicates of the next micro-op were computed from, and those that the
+    /// results of the last one were.
+    pub carried: u64,
+    /// See [`Core::carried`].
+    pub produced: u64,
     /// Number of the source site of the micro-op under way.
     pub site: u32,
     /// UB accesses of the last micro-op.
@@ -166,6 +171,8 @@ impl Default for Core {
             vms4: [0; 4],
             num: NumMode::default(),
             writer: WRITER_NONE,
+            carried: 0,
+            produced: 0,
             site: NONE,
             touched: SmallVec::new(),
             footprint: Collector::default(),

@@ -146,7 +146,8 @@ impl Run<'_, '_> {
     /// on to its results.
     pub(super) fn order(&mut self) {
         let form = self.step.op.form();
-        let mut sources = self.args.v.iter().fold(0, |all, v| all | v.sources);
+        let by_masks = std::mem::take(&mut self.core.carried);
+        let mut sources = self.args.v.iter().fold(by_masks, |all, v| all | v.sources);
         // A flush writes what its stream stored already.
         if self.core.order.active && !matches!(form, Form::FlushN | Form::FlushR) {
             self.core.order.now += 1;
@@ -179,6 +180,7 @@ impl Run<'_, '_> {
         for v in &mut self.outs.v {
             v.sources = sources;
         }
+        self.core.produced = sources;
     }
 }
 

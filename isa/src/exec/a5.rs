@@ -5,6 +5,7 @@ use crate::a5::record::ScopeRecorder;
 use crate::a5::{Core, Kind, MicroSink, Outs, Step};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::Pipe;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// A UB address: pointer and index in elements.
@@ -120,6 +121,8 @@ pub(super) struct State<'p> {
     /// Builds what the timing model takes of a vecscope, on targets that have them.
     pub recorder: Option<ScopeRecorder>,
     pub in_scope: bool,
+    /// Loads that the predicates of the vecscope were computed from.
+    pub made_of: FxHashMap<Slot, u64>,
     pub outs: Box<Outs>,
     /// Counts and strides of loops 1 and 2: [size, source stride, destination stride], in and out.
     pub loops: [[[i64; 3]; 2]; 2],
@@ -143,6 +146,7 @@ impl Default for State<'_> {
             sink: None,
             recorder: None,
             in_scope: false,
+            made_of: FxHashMap::default(),
             outs: Box::default(),
             loops: [one; 2],
             pad: 0,

@@ -37,6 +37,7 @@ impl Exec<'_> {
     pub(super) fn vecscope_now(&mut self, frame: &mut Frame, body: &[Stmt]) -> Result<Flow, Stop> {
         self.poison(frame);
         self.a5.in_scope = true;
+        self.a5.made_of.clear();
         self.a5.core.enter_scope();
         let span = self.span();
         let timed = self.options.settings.family == Family::A5;
@@ -99,7 +100,12 @@ impl Exec<'_> {
         let a5 = &mut self.a5;
         a5.core.ctrl = self.machine.regs.ctrl;
         a5.core.site = self.machine.log.site.0;
+        let made_of = |m: &Slot| a5.made_of.get(m).copied().unwrap_or(0);
+        a5.core.carried = s.m.iter().fold(0, |all, m| all | made_of(m));
         a5.core.exec(&mut self.machine.ub, &s.step, &args, &mut a5.outs)?;
+        for (_, slot) in s.results.iter().filter(|(k, _)| *k == Kind::M) {
+            a5.made_of.insert(*slot, a5.core.produced);
+        }
         if self.a5.sink.is_some() || self.a5.recorder.is_some() {
             let masks = s.step.op.form().masks();
             let mask = masks.checked_sub(1).and_then(|i| args.m.get(i)).copied();

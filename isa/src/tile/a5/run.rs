@@ -171,6 +171,8 @@ struct Regs<'p> {
     probe: Option<Probe<'p>>,
     v: Vec<VReg>,
     m: Vec<Mask>,
+    /// Loads each predicate was computed from.
+    made_of: Vec<u64>,
     align: Align,
     counters: Vec<u64>,
     outs: Box<Outs>,
@@ -192,6 +194,7 @@ impl Function {
             probe,
             v: vec![VReg::poison(0xCD); usize::from(self.vectors)],
             m: vec![Mask::NONE; usize::from(self.masks)],
+            made_of: vec![0; usize::from(self.masks)],
             align: Align::default(),
             counters: Vec::new(),
             outs: Box::default(),
@@ -241,6 +244,8 @@ impl Regs<'_> {
         if let Some(p) = &s.p {
             args.p[0] = p.at(&self.counters) as u64;
         }
+        let made_of = |M(i): &M| self.made_of.get(usize::from(*i)).copied().unwrap_or(0);
+        core.carried = s.m.iter().fold(0, |all, m| all | made_of(m));
         core.exec(ub, &s.step, &args, &mut self.outs)?;
         if let Some(probe) = &mut self.probe {
             let stored = core.touched.iter().any(|t| t.write);
@@ -258,6 +263,7 @@ impl Regs<'_> {
         for (M(d), new) in s.masks.iter().zip(&self.outs.m) {
             if let Some(to) = self.m.get_mut(usize::from(*d)) {
                 *to = *new;
+                self.made_of[usize::from(*d)] = core.produced;
             }
         }
         match s.step.op.form() {

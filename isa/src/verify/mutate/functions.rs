@@ -4,7 +4,7 @@
 //! registers, lanes and addresses, those left out whose results never reach a store. Predicates
 //! made from counts are compared by their lanes, predicates made from data by what made them.
 
-use super::{Class, Fate, Score, noticed, survivor};
+use super::{Class, Fate, Score, drawn, noticed, survivor};
 use crate::a5::{Core, Form, Op};
 use crate::machine::{Backend, Machine, Stop};
 use crate::tile::a5::{Affine, Function, Issue, M, Micro, Node, V, Values};
@@ -167,26 +167,32 @@ fn alter(n: &mut Node, change: Change) {
 /// Tries every mutant of a use.
 pub(super) fn all(bench: &mut Bench, unit: &Unit, spec: &Spec, call: &Call, score: &mut Score) {
     let issued = Mutex::new(Vec::new());
-    let run = |bench: &mut Bench, mutant| {
+    let run = |bench: &mut Bench, mutant, more: bool| {
         let subject = |call: &Call, machine: &mut Machine, core: &mut Core| {
             issued.lock().unwrap_or_else(PoisonError::into_inner).clear();
             let to = Values { machine, core };
             tile::a5(call, &mut Mutating { to, mutant, issued: &issued })
         };
-        noticed(bench, unit, spec, &subject)
+        let look = if more { drawn } else { noticed };
+        look(bench, unit, spec, &subject)
     };
-    if run(bench, None).is_some() {
+    if run(bench, None, false).is_some() {
         return;
     }
     let original = issued.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let meaning = steps(&original);
     for (n, f) in original.iter().enumerate() {
         for mutant in mutants(n, f) {
-            let fate = match run(bench, Some(mutant)) {
+            let fate = match run(bench, Some(mutant), false) {
                 Some(code) => Fate::Killed(code),
                 None => {
                     let now = issued.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    class(&meaning, &steps(&now), mutant)
+                    match class(&meaning, &steps(&now), mutant) {
+                        Fate::Survived => {
+                            run(bench, Some(mutant), true).map_or(Fate::Survived, Fate::Killed)
+                        }
+                        fate => fate,
+                    }
                 }
             };
             let words = || format!("function {n}, node {}: {:?}", mutant.node, mutant.change);

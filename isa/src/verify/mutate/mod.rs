@@ -150,6 +150,24 @@ fn noticed(
     })
 }
 
+/// Most draws of data for a mutant that is another program.
+const DRAWS: u32 = 4096;
+
+/// The same on data drawn until something is noticed.
+fn drawn(
+    bench: &mut Bench,
+    unit: &Unit,
+    spec: &Spec,
+    mutant: &dyn Subject,
+) -> Option<&'static str> {
+    (0..DRAWS).find_map(|n| {
+        let contents = Spec { seed: 100 + n, dist: (n % 4) as u8, ..*spec };
+        let call = contents.call(unit, Quirks::corrected());
+        let faults = bench.judge(&call, &contents, mutant).ok()?;
+        faults.first().map(|f| f.code)
+    })
+}
+
 fn survivor(unit: &Unit, spec: &Spec, change: String) -> Survivor {
     Survivor { unit: format!("{} {}", unit.op.name, unit.from), spec: *spec, change }
 }

@@ -1,7 +1,7 @@
 //! Mutants of A2/A3 microcode: one instruction of the list, as it is issued, is changed.
 
 use super::symbols::Symbols;
-use super::{Class, Fate, Score, edges, noticed, result, survivor};
+use super::{Class, Fate, Score, drawn, edges, noticed, result, survivor};
 use crate::a5::Core;
 use crate::instr::Instr;
 use crate::machine::{Backend, Machine, Plan, Stop, plan};
@@ -165,6 +165,10 @@ pub(super) fn all(bench: &mut Bench, unit: &Unit, spec: &Spec, call: &Call, scor
         let subject = |call: &Call, m: &mut Machine, _: &mut Core| issue(mutant, call, m);
         noticed(bench, unit, spec, &subject)
     };
+    let more = |bench: &mut Bench, mutant| {
+        let subject = |call: &Call, m: &mut Machine, _: &mut Core| issue(Some(mutant), call, m);
+        drawn(bench, unit, spec, &subject)
+    };
     if run(bench, None).is_some() {
         return;
     }
@@ -177,7 +181,12 @@ pub(super) fn all(bench: &mut Bench, unit: &Unit, spec: &Spec, call: &Call, scor
             None => {
                 let now = locked(&trace).clone();
                 let same = symbols.run(&now, result(call)) == meaning;
-                class(&original, &now, mutant, same)
+                match (class(&original, &now, mutant, same), same) {
+                    (Fate::Survived, false) => {
+                        more(bench, mutant).map_or(Fate::Survived, Fate::Killed)
+                    }
+                    (fate, _) => fate,
+                }
             }
         };
         score.count(fate, || survivor(unit, spec, describe(&original, mutant)));
