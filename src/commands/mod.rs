@@ -3,8 +3,8 @@
 pub mod accuracy;
 mod calibrate;
 mod case;
-mod diff;
 mod check;
+mod diff;
 mod explain;
 mod functions;
 mod op;

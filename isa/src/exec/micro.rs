@@ -97,6 +97,9 @@ impl Exec<'_> {
 
     pub(super) fn micro(&mut self, frame: &mut Frame, s: &MicroStmt) -> Result<(), Stop> {
         let args = self.operands(frame, s)?;
+        if !self.a5.in_scope {
+            self.a5.core.footprint.take();
+        }
         let a5 = &mut self.a5;
         a5.core.ctrl = self.machine.regs.ctrl;
         a5.core.site = self.machine.log.site.0;
@@ -114,7 +117,9 @@ impl Exec<'_> {
         let sorts = matches!(s.step.op.form(), Form::Sort | Form::Merge);
         if sorts && !self.a5.in_scope && self.options.settings.family == Family::A5 {
             let repeats = sort_repeats(s.step.op, args.n);
-            self.machine.log.push_single(s.step.op.id(), s.step.st, repeats);
+            let record = self.machine.log.push_single(s.step.op.id(), s.step.st, repeats);
+            let touched = self.a5.core.footprint.take();
+            self.machine.log.stream.footprints.keep(record, touched);
         }
         self.publish(frame, s);
         if !self.a5.core.remarks.is_empty() {

@@ -213,8 +213,10 @@ impl Check<'_> {
             };
             second.kind == Kind::Vector && class(first) == class(second)
         };
-        // Vector functions complete one after the other `[U: documentation leaves it open]`.
-        let functions = first.kind == Kind::Function && second.kind == Kind::Function;
+        // What runs on V of the 950 completes in order with vector functions `[U: documentation
+        // leaves it open]`.
+        let functions =
+            pair.from == pair.to && [first, second].iter().any(|r| r.kind == Kind::Function);
         if harmless(pair.kind, pair.from, pair.to) || same_class || functions {
             if !self.options.strict {
                 return;
@@ -278,11 +280,7 @@ impl Part<'_> {
 
 /// What a record touches: its footprint if it has one, or else its operands.
 fn parts<'a>(stream: &'a Stream, i: u32, r: &Record) -> SmallVec<[Part<'a>; 4]> {
-    let own = match r.kind {
-        Kind::Function | Kind::Dma => stream.footprints.get(i),
-        _ => None,
-    };
-    let Some(f) = own else {
+    let Some(f) = stream.footprints.get(i) else {
         let lanes = stream.lanes(r);
         let walk = |(base, w): (u64, Walk)| {
             let bytes = Bytes::Walk(base, w, lanes, r.repeats);

@@ -7,7 +7,7 @@
 use super::{Class, Fate, Score, drawn, noticed, survivor};
 use crate::a5::{Core, Form, Op};
 use crate::machine::{Backend, Machine, Stop};
-use crate::tile::a5::{Affine, Function, Issue, M, Micro, Node, V, Values};
+use crate::tile::a5::{Affine, Function, Issue, M, Micro, Node, Single, V, Values};
 use crate::tile::{self, Call};
 use crate::verify::bench::Bench;
 use crate::verify::spec::{Spec, Unit};
@@ -59,6 +59,10 @@ impl Issue for Mutating<'_> {
         let f = mutant.map_or_else(|| f.clone(), |m| changed(f, m.node, m.change));
         self.issued.lock().unwrap_or_else(PoisonError::into_inner).push(f.clone());
         self.to.function(&f)
+    }
+
+    fn single(&mut self, s: &Single) -> Result<(), Stop> {
+        self.to.single(s)
     }
 
     fn instructions(&mut self) -> &mut dyn Backend {
