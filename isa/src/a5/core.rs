@@ -188,6 +188,13 @@ impl Default for Core {
 const MAX_REMARKS: usize = 64;
 
 impl Core {
+    /// As new; large tables are kept.
+    pub fn restart(&mut self) {
+        let (order, footprint) =
+            (std::mem::take(&mut self.order), std::mem::take(&mut self.footprint));
+        *self = Core { order, footprint, ..Core::default() };
+    }
+
     /// A number for a new store stream.
     pub(super) fn new_stream(&mut self) -> u32 {
         self.streams = self.streams.wrapping_add(1).max(1);

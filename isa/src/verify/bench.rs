@@ -192,7 +192,7 @@ impl Bench {
         let site = SiteId(m.log.stream.sites.intern(Site { span: Default::default(), file: 0 }));
         m.log.stream.groups.push(call.group(site));
         m.at(site, 0);
-        self.core = Core::default();
+        self.core.restart();
         if let Err(stop) = tile::reference(call, &mut Mem { ub: &mut self.want, gm: None }) {
             return vec![fault_of(*stop.0, (0, 0))];
         }

@@ -5,7 +5,8 @@
 //! made from counts are compared by their lanes, predicates made from data by what made them.
 
 use super::{Class, Fate, Score, drawn, noticed, survivor};
-use crate::a5::{Core, Form, Op};
+use crate::a5::reg::byte_mask;
+use crate::a5::{Core, Dist, Form, Op};
 use crate::machine::{Backend, Machine, Stop};
 use crate::tile::a5::{Affine, Function, Issue, M, Micro, Node, Single, V, Values};
 use crate::tile::{self, Call};
@@ -13,7 +14,7 @@ use crate::verify::bench::Bench;
 use crate::verify::spec::{Spec, Unit};
 use ptoemu_core::mask::Mask;
 use ptoemu_core::state::Memory;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 /// One change of a micro-op or a loop.
@@ -289,7 +290,8 @@ fn steps(all: &[Function]) -> Vec<Executed> {
                 masks: m.m.iter().zip(masks).map(lanes).collect(),
                 merge: m.merge,
                 s: m.s,
-                at,
+                // Priming reads the block that holds the address.
+                at: at.map(|a| if m.step.op.form() == Form::Prime { a & !31 } else { a }),
                 stores: stores || by_data && m.dst.is_empty() && m.masks.is_empty(),
             });
         };
@@ -300,14 +302,15 @@ fn steps(all: &[Function]) -> Vec<Executed> {
     out
 }
 
-/// Those whose results reach a store; predicates made from counts count by their lanes.
+/// Those whose results reach a store. Of predicates made from counts only the lanes matter that
+/// somebody needs: lanes are followed back through what works lane by lane.
 fn live(all: &[Executed]) -> Vec<Executed> {
-    let (mut vectors, mut masks) = (BTreeSet::new(), BTreeSet::new());
+    let every = Mask::first(crate::a5::VL);
+    let (mut vectors, mut masks) = (BTreeMap::<u16, Mask>::new(), BTreeSet::new());
     let mut out = Vec::new();
     for e in all.iter().rev() {
-        let needed = e.stores
-            || e.dst.iter().any(|r| vectors.contains(r))
-            || e.made.iter().any(|r| masks.contains(r));
+        let wanted = e.dst.iter().filter_map(|r| vectors.get(r)).fold(Mask::NONE, or);
+        let needed = e.stores || !wanted.is_empty() || e.made.iter().any(|r| masks.contains(r));
         if !needed {
             continue;
         }
@@ -315,13 +318,42 @@ fn live(all: &[Executed]) -> Vec<Executed> {
             e.dst.iter().for_each(|r| _ = vectors.remove(r));
         }
         e.made.iter().for_each(|r| _ = masks.remove(r));
-        vectors.extend(e.v.iter().copied());
+        let mut e = e.clone();
+        let size = e.step.st.size();
+        let lanes = |l: &Lanes| match l {
+            Lanes::Known(m) => byte_mask(m, size),
+            Lanes::Register(_) => every,
+        };
+        let governing = e.masks.last().map_or(every, lanes);
+        let plain = matches!(e.step.mods.dist, Dist::Plain | Dist::Norm);
+        let by_lane = e.op.row().lanewise();
+        let spread = e.op == Op::vdup && e.step.mods.part == 0;
+        let uses = match e.op {
+            Op::vsts if plain => governing,
+            _ if by_lane => governing.and(&wanted),
+            _ if spread => Mask::first(size),
+            Op::vcadd | Op::vcmax | Op::vcmin => governing,
+            _ => every,
+        };
+        if let (Some(l @ Lanes::Known(_)), true) = (e.masks.last_mut(), by_lane || spread) {
+            *l = Lanes::Known(governing.and(&wanted));
+        }
+        for r in &e.v {
+            let uses = if *r == ALIGN { every } else { uses };
+            let old = vectors.get(r).copied().unwrap_or(Mask::NONE);
+            vectors.insert(*r, or(old, &uses));
+        }
         masks.extend(e.masks.iter().filter_map(|l| match l {
             Lanes::Register(r) => Some(*r),
             Lanes::Known(_) => None,
         }));
-        out.push(e.clone());
+        out.push(e);
     }
     out.reverse();
     out
+}
+
+fn or(a: Mask, b: &Mask) -> Mask {
+    let (x, y) = (a.words(), b.words());
+    Mask::from_words(std::array::from_fn(|i| x[i] | y[i]))
 }

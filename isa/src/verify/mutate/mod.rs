@@ -151,7 +151,7 @@ fn noticed(
 }
 
 /// Most draws of data for a mutant that is another program.
-const DRAWS: u32 = 4096;
+const DRAWS: u32 = 1024;
 
 /// The same on data drawn until something is noticed.
 fn drawn(
@@ -192,6 +192,11 @@ pub fn uses(unit: &Unit) -> Vec<Spec> {
     for (n, (rows, cols)) in sizes.into_iter().chain(tall).enumerate() {
         let plain = Spec { rows, cols, ..Spec::default() };
         let tall = n == sizes.len();
+        // Rows one by one would make long lists.
+        let by_row = unit.op.sig.srcs == 1 && (unit.op.expands_rows() || !unit.from.is_float());
+        if tall && by_row {
+            continue;
+        }
         let mut all = vec![plain, Spec { slack: [1, 2, 0, 1], ..plain }];
         if unit.op.expands_rows() {
             all = vec![
