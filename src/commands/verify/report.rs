@@ -9,6 +9,7 @@ use ptoemu_isa::verify::{Cause, Cell, Fault, Tail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::io::IsTerminal;
 
 /// The whole report.
 #[derive(Serialize)]
@@ -229,17 +230,19 @@ impl Report {
             print_line(&f.show());
         }
         print_line("");
-        let rate = self.cases as f64 / self.seconds.max(0.1);
         let cut = if self.cut_short { ", cut short by --time" } else { "" };
         print_line(&format!(
-            "microcode {}, seed {}: {} uses, {} different, {} findings",
+            "microcode {}, seed {}: {} uses, {} different, {} findings{cut}",
             self.microcode,
             self.seed,
             self.cases,
             self.distinct,
             self.findings.len()
         ));
-        super::say(&format!("{:.1} s, {rate:.0} uses a second{cut}", self.seconds));
+        if std::io::stderr().is_terminal() {
+            let rate = self.cases as f64 / self.seconds.max(0.1);
+            super::say(&format!("{:.1} s, {rate:.0} uses a second", self.seconds));
+        }
     }
 
     /// Paths and masks against the classes of the columns.
