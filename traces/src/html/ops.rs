@@ -9,6 +9,8 @@ use ptoemu_core::time::Cause;
 
 /// Operations drawn as bars.
 const BARS: usize = 24;
+/// Operations told apart by colour.
+const SERIES: usize = 8;
 /// Rows of a table of operations.
 const ROWS: usize = 500;
 
@@ -33,29 +35,27 @@ pub(super) fn section(page: &mut Page, id: usize, p: &Profile) {
         page.text("The program uses no tile operation.");
         return;
     }
-    page.figure(
-        &rates(p),
-        "Elements of the largest valid region of an operation, over the cycles from its first \
-         issue to its last result.",
-    );
-    if let Some(plot) = by_shape(p) {
-        page.figure(&plot, "");
+    let (plot, left) = rates(p);
+    let mut caption = "Elements of the largest valid region of an operation, over the cycles from \
+                       its first issue to its last result."
+        .to_string();
+    if left > 0 {
+        caption.push_str(&format!(" {left} more are only in the table."));
     }
-    let mut table = Table::new(
-        &format!("ops-{id}"),
-        [
-            Column::text("tile op"),
-            Column::text("at"),
-            Column::text("type"),
-            Column::number("rows"),
-            Column::number("cols"),
-            Column::number("uses"),
-            Column::number("records"),
-            Column::number("busy"),
-            Column::number("cycles"),
-            Column::number("elements/cycle"),
-        ],
-    );
+    page.figure(&plot, &caption);
+    if let Some((plot, left)) = by_shape(p) {
+        let caption =
+            if left > 0 { format!("{left} more operations are not drawn.") } else { String::new() };
+        page.figure(&plot, &caption);
+    }
+    page.table(&table(id, p));
+}
+
+fn table(id: usize, p: &Profile) -> Table {
+    let text = ["tile op", "at", "type"].map(Column::text);
+    let numbers = ["rows", "cols", "uses", "records", "busy", "cycles", "elements/cycle"];
+    let columns = text.into_iter().chain(numbers.map(Column::number));
+    let mut table = Table::new(&format!("ops-{id}"), columns);
     for (key, sum) in p.ops.iter().take(ROWS) {
         table.row([
             Cell::code(&key.name),
@@ -73,32 +73,28 @@ pub(super) fn section(page: &mut Page, id: usize, p: &Profile) {
     if p.ops.len() > ROWS {
         table.rest(&format!("{} more operations are left out.", p.ops.len() - ROWS));
     }
-    page.table(&table);
+    table
 }
 
-/// Elements per cycle, one bar an operation and shape.
-fn rates(p: &Profile) -> Plot {
+/// Elements per cycle, one bar an operation and shape; how many are left out.
+fn rates(p: &Profile) -> (Plot, usize) {
     let mut sums: IndexMap<String, (f64, f64)> = IndexMap::new();
     for (key, sum) in &p.ops {
         let s = sums.entry(key.label()).or_default();
         s.0 += key.elements().saturating_mul(sum.count) as f64;
         s.1 += sum.span as f64;
     }
-    let bars: Vec<Bar> = sums
-        .into_iter()
-        .take(BARS)
-        .map(|(label, (n, cycles))| Bar { label, parts: vec![n / cycles] })
-        .collect();
-    plot::bars(
-        "Elements per cycle by tile operation and shape",
-        &Axis::new("elements/cycle"),
-        &[""],
-        &bars,
-    )
+    let left = sums.len().saturating_sub(BARS);
+    let bar = |(label, (n, cycles))| Bar { label, parts: vec![n / cycles] };
+    let bars: Vec<Bar> = sums.into_iter().take(BARS).map(bar).collect();
+    let axis = Axis::new("elements/cycle");
+    let title = "Elements per cycle by tile operation and shape";
+    (plot::bars(title, &axis, &[""], &bars), left)
 }
 
-/// Elements per cycle against elements, if the program uses several sizes.
-fn by_shape(p: &Profile) -> Option<Plot> {
+/// Elements per cycle against elements, if the program uses several sizes; how many operations are
+/// left out.
+fn by_shape(p: &Profile) -> Option<(Plot, usize)> {
     let sizes: std::collections::BTreeSet<u64> = p.ops.keys().map(OpKey::elements).collect();
     if sizes.len() < 2 {
         return None;
@@ -107,10 +103,11 @@ fn by_shape(p: &Profile) -> Option<Plot> {
     for (key, sum) in &p.ops {
         series.entry(&key.name).or_default().push((key.elements() as f64, rate(key, sum)));
     }
-    let series: Vec<Series> =
-        series.into_iter().take(8).map(|(name, points)| Series::dots(name, points)).collect();
+    let left = series.len().saturating_sub(SERIES);
+    let dots = |(name, points): (&str, _)| Series::dots(name, points);
+    let series: Vec<Series> = series.into_iter().take(SERIES).map(dots).collect();
     let (x, y) = (Axis::log("elements of the tile"), Axis::from_zero("elements/cycle"));
-    Some(plot::lines("Elements per cycle against tile size", &x, &y, &series))
+    Some((plot::lines("Elements per cycle against tile size", &x, &y, &series), left))
 }
 
 /// Targets side by side.
@@ -131,7 +128,10 @@ pub(super) fn compare(page: &mut Page, runs: &[(String, &Profile)]) {
         ops.iter().take(BARS).flat_map(|((label, _), n)| beside(label, n)).collect();
     page.figure(
         &plot::bars("Cycles of tile operations", &Axis::new("cycles"), &keys, &bars),
-        "From first issue to last result, all uses added up.",
+        &match ops.len().saturating_sub(BARS) {
+            0 => "From first issue to last result, all uses added up.".to_string(),
+            n => format!("From first issue to last result, all uses added up; {n} more below."),
+        },
     );
     let rows = ops.into_iter().map(|((label, line), n)| (format!("{label}, line {line}"), n));
     page.table(&side_by_side("target-ops", "tile op", &keys, rows.collect()));
