@@ -34,8 +34,8 @@ pub struct DiffArgs {
 
 /// Compares two runs. That they differ is no failure.
 pub fn diff(args: &DiffArgs) -> Result<u8, Refusal> {
-    let files = args.json.iter().filter(|p| p.as_os_str() != "-").chain(&args.html);
-    files.map(|p| crate::data::writable(p)).collect::<Result<()>>()?;
+    let mut files = args.json.iter().filter(|p| p.as_os_str() != "-").chain(&args.html);
+    files.try_for_each(|p| crate::data::writable(p))?;
     let mut sides = Vec::new();
     for path in &args.inputs {
         if path.extension().is_some_and(|e| e == "pto") {
