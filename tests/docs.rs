@@ -129,7 +129,9 @@ fn check(file: &Path) -> usize {
         }
     }
     bless(file, &text, &renewed);
-    pictures(file, &text, &dir);
+    if file.parent().is_some_and(|p| p.ends_with("docs/studies")) {
+        pictures(file, &text, &dir);
+    }
     count
 }
 
