@@ -151,7 +151,7 @@ fn noticed(
 }
 
 /// Most draws of data for a mutant that is another program.
-const DRAWS: u32 = 1024;
+const DRAWS: u32 = 4096;
 
 /// The same on data drawn until something is noticed.
 fn drawn(
