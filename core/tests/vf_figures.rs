@@ -142,6 +142,8 @@ fn costs(t: &Target) -> BTreeSet<(String, Option<DType>, String)> {
     let fixed: BTreeSet<&str> = schema::fields(t.family).map(|f| f.path).collect();
     t.paths()
         .filter(|(p, _)| !fixed.contains(p) && p.contains('.'))
+        // Instructions outside functions have the figures of a pipe's instruction.
+        .filter(|(p, _)| !p.ends_with(".startup") && !p.ends_with(".per_repeat"))
         .map(|(p, _)| {
             let parts: Vec<&str> = p.split('.').collect();
             let d = if parts.len() == 3 { dtype(parts[1]) } else { Some(DType::F32) };

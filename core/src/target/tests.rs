@@ -87,7 +87,7 @@ fn bad_files_are_refused_under_the_fault() {
 #[test]
 fn missing_figures_and_bases_are_errors() {
     let errors = load(&format!("({HEAD}, name: \"t\")")).unwrap_err();
-    assert!(errors[0].message.contains("lacks `ub.size`, `ub.block`, "), "{errors:?}");
+    assert!(errors[0].message.contains("lacks `clock_mhz`, `ub.size`, "), "{errors:?}");
     assert!(errors[0].message.ends_with("more") && errors[0].labels.len() == 1, "{errors:?}");
     assert!(load(&format!("({HEAD}, name: \"t\", base: \"nowhere\")")).is_err());
     let own =

@@ -64,7 +64,7 @@ impl Exec<'_> {
     /// The part of a statement with a body that stands before it.
     fn first_line(&self, span: Span) -> Span {
         let text = self.program.source.text.get(span.range()).unwrap_or("");
-        let line = text.lines().next().unwrap_or("").trim_end_matches(|c| c == '{' || c == ' ');
+        let line = text.lines().next().unwrap_or("").trim_end_matches(['{', ' ']);
         Span { end: span.start.saturating_add(line.len() as u32), ..span }
     }
 

@@ -64,7 +64,9 @@ mod tests {
     use crate::footprint::Collector;
     use crate::stream::{Kind, LanesId, Marks, NONE, OpId, Pipe, Record, ShapeId, SiteId};
 
-    fn stream(all: &[(&[(u64, u64)], &[(u64, u64)])]) -> Stream {
+    type Ranges<'r> = &'r [(u64, u64)];
+
+    fn stream(all: &[(Ranges, Ranges)]) -> Stream {
         let mut s = Stream::default();
         for (reads, writes) in all {
             let record = s.push(Record {

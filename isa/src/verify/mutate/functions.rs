@@ -215,7 +215,9 @@ fn class(meaning: &[Executed], now: &[Executed], mutant: Mutant) -> Fate {
         let commutes =
             matches!(a.op, Op::vadd | Op::vmul | Op::vmax | Op::vmin | Op::vand | Op::vor);
         let mut v = b.v.clone();
-        v.get_mut(..2).map(|x| x.swap(0, 1));
+        if let Some(pair) = v.get_mut(..2) {
+            pair.swap(0, 1);
+        }
         a == b || commutes && *a == Executed { v, ..b.clone() }
     };
     let all = |f: &dyn Fn(&Executed, &Executed) -> bool| {
