@@ -140,10 +140,12 @@ fn costs(t: &Target) -> BTreeSet<(String, Option<DType>, String)> {
     let dtype = |k: &str| if k == "int" { Some(DType::I32) } else { k.parse().ok() };
     // Figures of the core itself, its pipes and flags, belong to no instruction.
     let fixed: BTreeSet<&str> = schema::fields(t.family).map(|f| f.path).collect();
+    let outside: Vec<String> =
+        t.paths().filter_map(|(p, _)| Some(format!("{}.", p.strip_suffix(".startup")?))).collect();
     t.paths()
         .filter(|(p, _)| !fixed.contains(p) && p.contains('.'))
         // Instructions outside functions have the figures of a pipe's instruction.
-        .filter(|(p, _)| !p.ends_with(".startup") && !p.ends_with(".per_repeat"))
+        .filter(|(p, _)| !outside.iter().any(|name| p.starts_with(name)))
         .map(|(p, _)| {
             let parts: Vec<&str> = p.split('.').collect();
             let d = if parts.len() == 3 { dtype(parts[1]) } else { Some(DType::F32) };

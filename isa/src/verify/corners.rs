@@ -294,7 +294,7 @@ mod tests {
             .unwrap();
         let uses = Uses::new(unit, 1);
         let seen: HashSet<(u32, u32)> =
-            (0..8000).map(|n| uses.nth(n)).map(|s| (s.rows, s.cols)).collect();
+            (0..20_000).map(|n| uses.nth(n)).map(|s| (s.rows, s.cols)).collect();
         for size in [(1, 1), (473, 1), (479, 8), (256, 64), (8, 65), (240, 63)] {
             assert!(seen.contains(&size), "{size:?}");
         }
