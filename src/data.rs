@@ -4,8 +4,8 @@ use anyhow::{Context, Result, bail};
 use half::{bf16, f16};
 use npyz::WriterBuilder;
 use ptoemu_core::dtype::DType;
-use std::fs;
-use std::io::{BufWriter, Cursor, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Contents of an array file.
@@ -102,12 +102,29 @@ pub fn write(path: &Path, bytes: &[u8], dtype: DType, shape: &[u64]) -> Result<(
     write_whole(path, &data)
 }
 
-/// Writes a file through a neighbour that is renamed into place.
+/// Writes a file whole or not at all.
 pub fn write_whole(path: &Path, data: &[u8]) -> Result<()> {
-    let say = || format!("cannot write {}", path.display());
-    let part = part(path);
-    fs::write(&part, data).with_context(say)?;
-    fs::rename(&part, path).with_context(say)
+    let write = |out: &mut dyn Write| out.write_all(data);
+    save(path, &write).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes a file through a neighbour that is renamed into place. Links stay links, and what is no
+/// regular file, like `/dev/null`, is written to and never replaced.
+pub fn save(path: &Path, job: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let write = |file: File| {
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        job(&mut out)?;
+        out.flush()
+    };
+    if special(path) {
+        return write(File::options().write(true).open(path)?);
+    }
+    let path = real(path);
+    let part = part(&path);
+    let done = File::create(&part).and_then(write).and_then(|()| fs::rename(&part, &path));
+    done.inspect_err(|_| {
+        let _ = fs::remove_file(&part);
+    })
 }
 
 /// Can `path` be written? Refuses before anything is computed what would fail afterwards.
@@ -116,9 +133,32 @@ pub fn writable(path: &Path) -> Result<()> {
     if path.is_dir() || path.file_name().is_none() {
         bail!("{}: it is a folder", say());
     }
-    let part = part(path);
+    if special(path) {
+        File::options().write(true).open(path).with_context(say)?;
+        return Ok(());
+    }
+    let part = part(&real(path));
     fs::write(&part, []).with_context(say)?;
     fs::remove_file(&part).with_context(say)
+}
+
+/// Can files be written into `dir`, which need not exist? Leaves nothing behind.
+pub fn writable_folder(dir: &Path) -> Result<()> {
+    let there = |d: &&Path| d.as_os_str().is_empty() || fs::symlink_metadata(d).is_ok();
+    let nearest = dir.ancestors().find(there).unwrap_or(Path::new("."));
+    let probe = nearest.join("ptoemu.part");
+    let done = fs::write(&probe, []).and_then(|()| fs::remove_file(&probe));
+    done.with_context(|| format!("cannot write into {}", dir.display()))
+}
+
+/// A device, a pipe: something to write to that holds no file.
+pub fn special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// The file a link leads to.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn part(path: &Path) -> PathBuf {

@@ -1,18 +1,21 @@
 //! The files of a trace: which there are, and writing them into a folder.
 
+use crate::data;
 use crate::progress::Progress;
 use crate::session::{Ran, Refusal};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
+use ptoemu_core::diag::SourceFile;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::Timeline;
 use ptoemu_traces::camodel::{self, Dump};
 use ptoemu_traces::profile::Profile;
 use ptoemu_traces::{Filter, Trace, csvs, insight, kanata, pftrace, text};
 use serde::Serialize;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Values of `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -80,6 +83,39 @@ pub struct TraceReport {
     pub files: Vec<String>,
 }
 
+/// The traces of a run's cores.
+fn traces<'t>(
+    wanted: &Wanted,
+    ran: &'t Ran,
+    target: &'t Target,
+    lines: &'t [Timeline],
+    sources: &'t [Arc<SourceFile>],
+) -> Vec<Trace<'t>> {
+    let blocks = ran.outcome.blocks.iter().zip(lines).zip(0u32..);
+    blocks
+        .map(|((b, t), core)| {
+            let trace = Trace::new(&b.stream, t, target, sources).named(kernel(ran), core);
+            trace.filtered(wanted.filter.clone())
+        })
+        .collect()
+}
+
+/// Refuses a run of which no record passes the filter.
+pub fn any(wanted: &Wanted, ran: &Ran, target: &Target, lines: &[Timeline]) -> Result<(), Refusal> {
+    if traces(wanted, ran, target, lines, &ran.files()).iter().any(|t| !t.selection.is_empty()) {
+        return Ok(());
+    }
+    let why = match wanted.filter == Filter::default() {
+        true => "the kernel has no instruction",
+        false => "no record passes the filter",
+    };
+    Err(anyhow!("{why} on {}; nothing is written", target.name).into())
+}
+
+fn kernel(ran: &Ran) -> &str {
+    ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| f.name.as_str())
+}
+
 /// Writes the trace of a run on one target.
 pub fn write(
     wanted: &Wanted,
@@ -88,18 +124,11 @@ pub fn write(
     lines: &[Timeline],
     dir: &Path,
 ) -> Result<TraceReport, Refusal> {
-    let kernel = ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| f.name.as_str());
     let sources = ran.files();
-    let blocks = ran.outcome.blocks.iter().zip(lines).zip(0u32..);
-    let traces: Vec<Trace> = blocks
-        .map(|((b, t), core)| {
-            let trace = Trace::new(&b.stream, t, target, &sources).named(kernel, core);
-            trace.filtered(wanted.filter.clone())
-        })
-        .collect();
+    let traces = traces(wanted, ran, target, lines, &sources);
     let mut report = TraceReport {
         target: target.name.clone(),
-        entry: kernel.to_string(),
+        entry: kernel(ran).to_string(),
         cycles: lines.iter().map(|t| t.cycles).max().unwrap_or(0),
         records: ran.outcome.blocks.iter().map(|b| b.stream.records.len() as u64).sum(),
         shown: traces.iter().map(|t| t.selection.len() as u64).sum(),
@@ -108,9 +137,6 @@ pub fn write(
         not_shown: 0,
         files: Vec::new(),
     };
-    if report.shown == 0 {
-        return Err(anyhow!("no record passes the filter; nothing is written").into());
-    }
     for f in traces.iter().flat_map(|t| t.launches().filter_map(|e| t.function(&e))) {
         report.inside += f.instructions();
         report.unfolded += f.folded();
@@ -138,6 +164,9 @@ impl TraceReport {
             "{} on {}: {} cycles, {} records",
             self.entry, self.target, self.cycles, self.records
         );
+        if self.shown < self.records {
+            out.push_str(&format!(", {} of them shown", self.shown));
+        }
         if self.inside > 0 {
             out.push_str(&format!(", {} instructions in vector functions", self.inside));
         }
@@ -243,25 +272,9 @@ fn reports(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file through a neighbour that is renamed into place.
+/// Writes a file of a trace, and the folders it stands in.
 pub fn save(path: &Path, job: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     let say = || format!("cannot write {}", path.display());
-    if let Some(dir) = path.parent() {
-        fs::create_dir_all(dir).with_context(say)?;
-    }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let stream = || -> io::Result<()> {
-        let mut file = BufWriter::with_capacity(1 << 18, File::create(&part)?);
-        job(&mut file)?;
-        file.flush()?;
-        fs::rename(&part, path)
-    };
-    stream()
-        .inspect_err(|_| {
-            let _ = fs::remove_file(&part);
-        })
-        .with_context(say)?;
-    Ok(())
+    Ok(made.and_then(|()| data::save(path, job)).with_context(say)?)
 }

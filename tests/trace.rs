@@ -92,10 +92,14 @@ fn filters_and_refusals() {
     let number = |key: &str| report[0][key].as_u64().expect("number");
     assert!(number("shown") > 0 && number("shown") < number("records"));
     assert_eq!(report[0]["files"], serde_json::json!(["timeline.txt", "pipeline.kanata"]));
+    let (_, named) = softmax("trace_pto", &["--op", "pto.trowmax", "--format", "text"]);
+    assert_eq!(named[0]["shown"], report[0]["shown"]);
     for (words, part) in [
         (["--op", "nothing"], "no record passes the filter"),
         (["--window", "9..3"], "holds no cycle"),
         (["--format", "pdf"], "invalid value"),
+        (["--json", "no/such/folder"], "cannot write"),
+        (["--set", "nothing=1"], "nothing"),
     ] {
         let mut all = vec!["trace", "examples/softmax.pto", "-o", "never"];
         all.extend(INPUTS);
@@ -105,4 +109,35 @@ fn filters_and_refusals() {
         assert!(String::from_utf8_lossy(&out.stderr).contains(part), "{part}");
         assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("never").exists());
     }
+}
+
+/// One target has the instruction, the other has not: neither is written.
+#[test]
+fn several_targets_are_written_or_none() {
+    let dir = folder("trace_none");
+    let to = dir.display().to_string();
+    for (targets, part) in [
+        ("a3,950pr", "no record passes the filter on 950pr"),
+        ("a3,ascend910c", "two targets are named a3"),
+    ] {
+        let mut words = vec!["trace", "examples/softmax.pto", "-v", targets, "-o", &to];
+        words.extend(INPUTS);
+        words.extend(["--op", "vcgmax"]);
+        let out = ptoemu(&words);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&out.stderr).contains(part), "{part}");
+        assert!(!dir.exists());
+    }
+}
+
+/// A deadlock has no timeline, and the command says so.
+#[test]
+fn a_run_that_was_stopped_has_no_trace() {
+    let dir = folder("trace_stopped");
+    let to = dir.display().to_string();
+    let kernel = "tests/fail/deadlock_ring.pto";
+    let out = ptoemu(&["trace", kernel, "--arg", "x=zeros:f32[128]", "-o", &to]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("no trace; nothing is written"));
+    assert!(!dir.exists());
 }

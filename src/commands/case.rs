@@ -52,6 +52,7 @@ impl Case {
         }
         let written = case.outs.iter().map(|(_, p)| p).chain(&args.emit_sync);
         places(written.chain(args.json.iter().filter(|p| p.as_os_str() != "-")))?;
+        args.trace.iter().try_for_each(|dir| data::writable_folder(dir))?;
         Ok(case)
     }
 
@@ -281,6 +282,9 @@ fn places<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
     let mut seen: Vec<PathBuf> = Vec::new();
     for path in paths {
         data::writable(path)?;
+        if data::special(path) {
+            continue;
+        }
         let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = path.file_name().unwrap_or_default();
         let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf()).join(name);

@@ -2,6 +2,7 @@
 
 use super::run::ProgramArgs;
 use super::{print, show_all, write_json};
+use crate::data;
 use crate::idle::{self, Idle};
 use crate::report::{self, FindingReport};
 use crate::session::{Ran, Refusal, execute, read_source};
@@ -44,6 +45,7 @@ pub fn check(args: &CheckArgs) -> Result<u8, Refusal> {
     let targets = args.program.target.load()?;
     let request = args.program.request(args.program.given()?)?;
     let source = read_source(&args.kernel)?;
+    args.json.iter().filter(|p| p.as_os_str() != "-").try_for_each(|p| data::writable(p))?;
     let (mut status, mut reports) = (0, Vec::new());
     for target in &targets {
         let mut ran = execute(&source, target, &request)?;

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::screen::{beside, screen};
-use super::trace::write_all;
+use super::trace::{own_folders, write_all};
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::args::{self, Given};
 use crate::session::{self, Ran, Refusal, Request, prepare, read_source, timelines};
@@ -232,6 +232,9 @@ pub(crate) fn order(o: Order) -> OperandOrder {
 pub fn run(args: &RunArgs) -> Result<u8, Refusal> {
     let targets = args.program.target.load()?;
     let mut case = Case::read(args)?;
+    if args.trace.is_some() {
+        own_folders(&targets)?;
+    }
     let source = read_source(case.kernel())?;
     let mut request = args.program.request(case.given.clone())?;
     let mut programs = Vec::new();
@@ -282,7 +285,11 @@ fn finish(args: &RunArgs, case: &Case, all: &[(&Target, Ran)]) -> Result<u8, Ref
         _ => {}
     }
     if let Some(root) = &args.trace {
-        for (dir, _) in write_all(&Wanted::default(), all, root)? {
+        let written = write_all(&Wanted::default(), all, root)?;
+        if written.is_empty() {
+            say("a run that was stopped has no trace");
+        }
+        for (dir, _) in written {
             say(&format!("traces in {}", dir.display()));
         }
     }

@@ -1,13 +1,16 @@
 //! `ptoemu trace`.
 
 use super::run::ProgramArgs;
-use super::{page, print, show_all, write_json};
+use super::{page, print, say, show_all, write_json};
+use crate::data;
 use crate::session::{Ran, Refusal, execute, read_source, timelines};
 use crate::trace_files::{self, Format, PAGE, TraceReport, Wanted};
+use anyhow::anyhow;
 use clap::Args;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::Timeline;
 use ptoemu_traces::Filter;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -51,12 +54,20 @@ fn window(text: &str) -> Result<Range<u64>, String> {
     if range.is_empty() { Err("the window holds no cycle".into()) } else { Ok(range) }
 }
 
+/// The name of an operation, as it stands in a program or alone.
+fn plain(name: &str) -> String {
+    name.strip_prefix("pto.").unwrap_or(name).to_string()
+}
+
 /// Runs a kernel and writes its traces for every target asked for.
 pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     let targets = args.program.target.load()?;
     let request = args.program.request(args.program.given()?)?;
     let source = read_source(&args.kernel)?;
     let root = args.out.clone().unwrap_or_else(|| default_folder(&args.kernel));
+    args.json.iter().filter(|p| p.as_os_str() != "-").try_for_each(|p| data::writable(p))?;
+    data::writable_folder(&root)?;
+    own_folders(&targets)?;
     let (mut status, mut all) = (0, Vec::new());
     for target in &targets {
         let mut ran = execute(&source, target, &request)?;
@@ -70,7 +81,7 @@ pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     }
     let wanted = Wanted {
         formats: args.format.clone(),
-        filter: Filter { window: args.window.clone(), op: args.op.clone() },
+        filter: Filter { window: args.window.clone(), op: args.op.as_deref().map(plain) },
         per_repeat: args.per_repeat,
     };
     let reports = write_all(&wanted, &all, &root)?;
@@ -82,8 +93,7 @@ pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     let reports: Vec<&TraceReport> = reports.iter().map(|(_, r)| r).collect();
     match &reports[..] {
         [one] => write_json(&args.json, one)?,
-        // A run that was stopped has no trace.
-        [] => {}
+        [] => say("a run that was stopped has no trace; nothing is written"),
         many => write_json(&args.json, &many)?,
     }
     Ok(status)
@@ -100,6 +110,9 @@ pub(super) fn write_all(
         return Ok(Vec::new());
     }
     let lines: Vec<Vec<Timeline>> = all.iter().map(|(t, ran)| timelines(ran, t)).collect();
+    for ((target, ran), lines) in all.iter().zip(&lines) {
+        trace_files::any(wanted, ran, target, lines)?;
+    }
     let several = all.len() > 1;
     let mut reports = Vec::new();
     for ((target, ran), lines) in all.iter().zip(&lines) {
@@ -117,6 +130,17 @@ pub(super) fn write_all(
         trace_files::save(&root.join(PAGE), &|w| page::write(&timed, &wanted.filter, w))?;
     }
     Ok(reports)
+}
+
+/// Targets of one name would share a folder.
+pub(super) fn own_folders(targets: &[Target]) -> Result<(), Refusal> {
+    let mut names = BTreeSet::new();
+    match targets.iter().find(|t| !names.insert(&t.name)) {
+        Some(t) => {
+            Err(anyhow!("two targets are named {}: their traces share a folder", t.name).into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// `OPPROF_<time>_<kernel>`, as the vendor's profiler names its folders.

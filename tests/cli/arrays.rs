@@ -152,6 +152,26 @@ fn bf16_is_uint16_in_npy() {
 }
 
 /// What cannot be written is refused before the run, and then nothing is written at all.
+/// A link and what it leads to stay what they are.
+#[cfg(unix)]
+#[test]
+fn links_and_devices_are_written_through() {
+    use std::os::unix::fs::symlink;
+    let dir = scratch();
+    let at = |n: &str| dir.join(n).display().to_string();
+    symlink("/dev/null", dir.join("null")).unwrap();
+    symlink("y.npy", dir.join("link.npy")).unwrap();
+    fs::write(dir.join("y.npy"), "old").unwrap();
+    let out = |to: &str| ["--out".to_string(), format!("y={}", at(to))];
+    let null = strings(&["--json", &at("null")]);
+    softmax(&[out("null").to_vec(), null].concat(), 0);
+    softmax(&out("link.npy"), 0);
+    for name in ["null", "link.npy"] {
+        assert!(fs::symlink_metadata(dir.join(name)).unwrap().is_symlink(), "{name}");
+    }
+    assert!(fs::read(dir.join("y.npy")).unwrap().len() > 8192 * 4);
+}
+
 #[test]
 fn nothing_is_half_written() {
     let dir = scratch();
@@ -192,6 +212,10 @@ fn nothing_is_half_written() {
         &dir,
     );
     refused(&with(&[good.clone(), strings(&["-v", "a3,nix"])].concat()), "no target `nix`", &dir);
+    let traces = strings(&["--trace", "examples/softmax.pto/traces"]);
+    refused(&with(&[good.clone(), traces].concat()), "cannot write into", &dir);
+    let twice = [strings(&["-v", "a3,ascend910c", "--trace"]), vec![at("t")]].concat();
+    refused(&with(&[good.clone(), twice].concat()), "two targets are named a3", &dir);
     // A fault stops the run: no outputs, but a report.
     let fault = format!(
         "run tests/fail/gm_range_view.pto --arg x=rand(1):f32[7x64] --out y={} {json_at}",
