@@ -156,6 +156,15 @@ pub fn special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
+/// Do two paths name one file, whether it is there or not?
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    let whole = |p: &Path| {
+        let dir = p.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        p.canonicalize().unwrap_or_else(|_| real(dir).join(p.file_name().unwrap_or_default()))
+    };
+    whole(a) == whole(b)
+}
+
 /// The file a link leads to.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())

@@ -76,7 +76,7 @@ pub(crate) fn column<'r>(r: &'r Record, name: &str) -> &'r str {
 }
 
 pub(crate) fn number(r: &Record, name: &str) -> Option<f64> {
-    column(r, name).trim().parse().ok()
+    column(r, name).trim().parse().ok().filter(|v: &f64| v.is_finite())
 }
 
 pub(crate) fn size(r: &Record, name: &str) -> Option<u32> {

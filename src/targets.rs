@@ -4,6 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use ptoemu_core::catalogue::Catalogue;
 use ptoemu_core::diag::{Diagnostic, SourceFile};
 use ptoemu_core::target::{Family, Target};
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,17 +42,27 @@ fn embedded(name: &str) -> Option<Arc<SourceFile>> {
 
 /// Loads a target file, bases from the embedded ones or from beside the file.
 pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, Vec<Diagnostic>> {
-    let resolve = |name: &str| {
-        let beside = dir.map(|d| d.join(format!("{name}.ron")));
-        let own = beside.and_then(|p| {
-            let text = std::fs::read_to_string(&p).ok()?;
-            Some(SourceFile::new(p.display().to_string(), text))
-        });
-        own.or_else(|| embedded(name))
+    let load = |known: Arc<Catalogue>| {
+        // A file may have the name of a built-in base: it is not its own base then.
+        let passed = RefCell::new(vec![file.name.clone()]);
+        let resolve = |name: &str| {
+            let beside = dir.map(|d| d.join(format!("{name}.ron")));
+            let own = beside.and_then(|p| {
+                let shown = p.display().to_string();
+                if embedded(name).is_some() && passed.borrow().contains(&shown) {
+                    return None;
+                }
+                let text = std::fs::read_to_string(&p).ok()?;
+                passed.borrow_mut().push(shown.clone());
+                Some(SourceFile::new(shown, text))
+            });
+            own.or_else(|| embedded(name))
+        };
+        Target::load(file, &resolve, known)
     };
     // The family stands in the file or in its base; until it is known nothing is checked.
-    let loose = Target::load(file, &resolve, Arc::default())?;
-    Target::load(file, &resolve, catalogue(loose.family))
+    let loose = load(Arc::default())?;
+    load(catalogue(loose.family))
 }
 
 /// All embedded targets that are no mere bases.

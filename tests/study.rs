@@ -217,6 +217,8 @@ fn broken_studies_have_messages() {
         ("shapes tadd f32 --rows 64..8 --cols 64".into(), "64 exceeds 8"),
         ("shapes tadd f32 --rows x --cols 64".into(), "--rows x"),
         ("shapes tadd f32 --rows 1..500 --cols 1..500".into(), "give 1 to 10000"),
+        // Counted before they are laid out.
+        ("shapes tadd f32 --rows 1..1000000 --cols 1..1000000".into(), "1000000000000 shapes"),
         ("shapes tadd f32 --rows 1024 --cols 1024".into(), "every shape is refused"),
         ("shapes tadd f32 --rows 8 --cols 64 --against gap=5".into(), "multiple of 32"),
         ("shapes tadd f32 --rows 8 --cols 64 --against drian=5".into(), "did you mean `drain`"),

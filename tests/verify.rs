@@ -64,7 +64,7 @@ fn findings_are_written_and_replay() {
     }
     for f in findings {
         let replay = f["replay"].as_str().unwrap();
-        words(&dir.join("found"), replay.trim_start_matches("ptoemu "), 1);
+        words(&dir, replay.trim_start_matches("ptoemu "), 1);
         let name = f["name"].as_str().unwrap();
         let text = fs::read_to_string(dir.join("found").join(name).join("kernel.pto")).unwrap();
         assert!(text.contains(f["quirk"]["name"].as_str().unwrap()), "{text}");
@@ -112,8 +112,22 @@ fn a_wrong_repeat_count_is_found_and_shrunk() {
     let out = stdout(&words(&dir, &format!("{OWN} --cases 100 -o found"), 1));
     assert!(out.contains("valid 2x1"), "two rows of one column: {out}");
     let replay = out.lines().find_map(|l| l.split_once("replay: ")).expect("a replay").1;
-    let line = replay.trim_start_matches("ptoemu ").replace("own.pto", "../own.pto");
-    words(&dir.join("found"), &line, 1);
+    assert_eq!(replay, "ptoemu run found/a2a3_trowmax_verify_values -v a3 --microcode own.pto");
+    words(&dir, replay.trim_start_matches("ptoemu "), 1);
+}
+
+#[test]
+fn what_verifies_nothing_is_refused() {
+    let dir = scratch("nothing");
+    for line in [
+        "verify trowmax --cases 0",
+        "verify trowmax --types f32 --cols 100000000 --cases 20 -o found --junit j.xml",
+        "verify trowmax --types f32 --mutate --microcode vendor",
+        "verify trowmax --types f32 --mutate --junit j.xml",
+    ] {
+        words(&dir, line, 2);
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{line} wrote something");
+    }
 }
 
 #[test]

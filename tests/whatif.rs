@@ -338,3 +338,44 @@ fn own_target_files_work_by_path() {
     assert!(text.contains("clock_mhz") && text.contains("vcmax.f32.per_repeat"), "{text}");
     assert_eq!(text.lines().count(), 3, "{text}");
 }
+
+/// A target file with the name of its built-in base.
+#[test]
+fn a_file_named_as_its_base_stands_on_the_built_in_one() {
+    let dir = scratch("named");
+    words(&dir, "targets new a3 mine --set drain=3 -o a3.ron", 0);
+    words(&dir, "targets check a3.ron", 0);
+    words(&dir, "op tadd f32 8x64 -v a3.ron", 0);
+    // What lies beside it stands on it, and it on the built-in one.
+    words(&dir, "targets new a3 other -o other.ron", 0);
+    words(&dir, "targets check other.ron", 0);
+    // Files that stand on each other are still refused.
+    fs::write(dir.join("l1.ron"), r#"(schema: 1, name: "l1", base: "l1")"#).expect("written");
+    assert!(words(&dir, "targets check l1.ron", 2).contains("its own base"));
+}
+
+/// Outputs that would overwrite each other are refused; devices are written to, not replaced.
+#[test]
+fn outputs_keep_out_of_each_others_way() {
+    let dir = scratch("outputs");
+    let prose = words(&dir, &format!("{STUDY} -o same.json --json same.json"), 2);
+    assert!(prose.contains("give two names"), "{prose}");
+    words(&dir, &format!("{STUDY} -o - --json -"), 2);
+    words(&dir, &format!("{STUDY} -o - --resume"), 2);
+    assert_eq!(fs::read_dir(&dir).expect("folder").count(), 0);
+    for part in 0..2 {
+        words(&dir, &format!("{STUDY} --shard {part}/2 -o p{part}.csv"), 0);
+    }
+    let before = read(&dir, "p0.csv");
+    let prose = words(&dir, "whatif merge p0.csv p1.csv -o ./p0.csv", 2);
+    assert!(prose.contains("is one of the parts"), "{prose}");
+    assert_eq!(read(&dir, "p0.csv"), before);
+    #[cfg(unix)]
+    {
+        // Through a link of one's own, so that a fault here replaces no device.
+        std::os::unix::fs::symlink("/dev/null", dir.join("null")).expect("link");
+        words(&dir, &format!("{STUDY} -o null"), 0);
+        words(&dir, &format!("{STUDY} --json null"), 0);
+        assert!(dir.join("null").symlink_metadata().expect("there").is_symlink());
+    }
+}

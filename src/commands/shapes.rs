@@ -79,6 +79,7 @@ fn sizes(option: &str, text: &str) -> Result<Vec<u32>, Refusal> {
     }
     let mut sizes: Vec<u32> = all.into_iter().map(|v| v as u32).collect();
     sizes.sort_unstable();
+    sizes.dedup();
     Ok(sizes)
 }
 

@@ -37,11 +37,15 @@ pub fn write<T: Serialize>(
 
 /// The command that was typed, ready to be typed again.
 pub fn command() -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+[]".contains(c);
-    let word = |w: String| match !w.is_empty() && w.chars().all(plain) {
-        true => w,
-        false => format!("'{}'", w.replace('\'', "'\\''")),
-    };
-    let words: Vec<String> = std::env::args().skip(1).map(word).collect();
+    let words: Vec<String> = std::env::args().skip(1).map(|w| word(&w)).collect();
     format!("ptoemu {}", words.join(" "))
+}
+
+/// A word of a command as a shell reads it.
+pub fn word(w: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+[]".contains(c);
+    match !w.is_empty() && w.chars().all(plain) {
+        true => w.to_string(),
+        false => format!("'{}'", w.replace('\'', "'\\''")),
+    }
 }

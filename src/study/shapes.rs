@@ -117,11 +117,12 @@ pub fn shapes(
     (rows, cols): (&[u32], &[u32]),
     budget: Option<u64>,
 ) -> Result<Shapes, Refusal> {
+    let count = rows.len().saturating_mul(cols.len());
+    if count == 0 || count > MOST {
+        return Err(anyhow!("{count} shapes: give 1 to {MOST}").into());
+    }
     let sizes: Vec<(u32, u32)> =
         rows.iter().flat_map(|&r| cols.iter().map(move |&c| (r, c))).collect();
-    if sizes.is_empty() || sizes.len() > MOST {
-        return Err(anyhow!("{} shapes: give 1 to {MOST}", sizes.len()).into());
-    }
     let all: Vec<(&Contender, (u32, u32))> =
         contenders.iter().flat_map(|c| sizes.iter().map(move |&s| (c, s))).collect();
     let points: Vec<ShapePoint> = all.into_par_iter().map(|(c, s)| point(family, c, s)).collect();

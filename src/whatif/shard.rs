@@ -113,12 +113,11 @@ pub fn present(
         rows.key(&point, &mut key);
         let cycles = rows.cycles(text, &key).filter(|_| number < range.end);
         let Some(cycles) = cycles else {
-            bail!(
-                "{}, line {}: not the row this study has there; it begins `{}`",
-                path.display(),
-                lines.number,
-                if number < range.end { &key } else { "(no more rows)" }
-            );
+            let place = format!("{}, line {}", path.display(), lines.number);
+            match number < range.end {
+                true => bail!("{place}: not the row this study has there; it begins `{key}`"),
+                false => bail!("{place}: this study ends on the line before"),
+            }
         };
         seen(&point, cycles);
         found.rows += 1;
@@ -289,8 +288,11 @@ pub fn append(path: &Path, present: Present) -> Result<BufWriter<File>> {
     let say = || format!("cannot write {}", path.display());
     let mut options = File::options();
     let mut file = options.create(true).truncate(false).write(true).open(path).with_context(say)?;
-    file.set_len(present.bytes).with_context(say)?;
-    file.seek(SeekFrom::End(0)).with_context(say)?;
+    // Devices and pipes have no length.
+    if file.metadata().with_context(say)?.is_file() {
+        file.set_len(present.bytes).with_context(say)?;
+        file.seek(SeekFrom::End(0)).with_context(say)?;
+    }
     Ok(BufWriter::with_capacity(1 << 16, file))
 }
 

@@ -38,7 +38,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "A..B", value_parser = range)]
     cols: Option<(u32, u32)>,
     /// Uses tried per operation and element type.
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cases: u64,
     /// Print a microcode file to start from: the built-in microcode of the operation for one shape
     /// (the least --rows and --cols, else 64x128) and the first of --types, else f32.
@@ -52,7 +52,7 @@ pub struct VerifyArgs {
     time: Option<u64>,
     /// Mutation score of the checks: every barrier, flag and mask set-up dropped or moved, every
     /// stride, repeat, address and count changed by one, operands swapped.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["microcode", "rows", "cols", "cases", "time", "seed", "out", "junit", "emit_template"])]
     mutate: bool,
     /// Folder for what was found: a folder each that `ptoemu run` replays.
     #[arg(short = 'o', long = "out", value_name = "DIR")]
@@ -168,7 +168,7 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     let types: Vec<DType> =
         args.types.iter().map(|t| t.parse().map_err(|e| anyhow!("{e}"))).collect::<Result<_>>()?;
     let families = families(&args.target)?;
-    for path in args.json.iter().chain(&args.junit).filter(|p| p.as_os_str() != "-") {
+    for path in args.json.iter().filter(|p| p.as_os_str() != "-").chain(&args.junit) {
         crate::data::writable(path)?;
     }
     if args.emit_template {
@@ -193,10 +193,19 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     };
     let results = sweep.run(args.cases, args.time);
     let findings = sweep.findings(&results);
+    if results.tallies.iter().all(|t| t.cases == 0) {
+        let why = match results.left {
+            0 => "no legal use with these sizes was found",
+            _ => "--time ended before the first use",
+        };
+        return Err(anyhow!("nothing was verified: {why}").into());
+    }
     let report = report::Report::new(args, &families, &ops, &sweep, &results, &findings);
     if let Some(dir) = &args.out {
         let n = replay::write(dir, &sweep, &findings, &report)?;
-        say(&format!("{n} findings written to {}", dir.display()));
+        if n > 0 {
+            say(&format!("{n} findings written to {}", dir.display()));
+        }
     }
     if args.json.is_none() {
         report.screen();

@@ -4,12 +4,14 @@ use super::sweep::{Found, Results, Sweep};
 use super::{VerifyArgs, print_line};
 use crate::commands::output::table;
 use crate::commands::run::Microcode;
+use crate::study::files::word;
 use ptoemu_isa::tile::{Call, Family, Layout, Tile, TileOp};
 use ptoemu_isa::verify::{Cause, Cell, Fault, Tail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// The whole report.
 #[derive(Serialize)]
@@ -73,7 +75,7 @@ pub(super) struct Finding {
     /// The smallest use found.
     operands: Vec<String>,
     settings: Vec<String>,
-    /// Command that shows it again, in the folder of the findings.
+    /// Command that shows it again where `verify` ran.
     pub replay: String,
 }
 
@@ -169,9 +171,11 @@ impl Report {
         let target = |f: Family| {
             families.iter().find(|(g, _)| *g == f).map_or("a3", |(_, name)| name.as_str())
         };
+        // Without -o nothing is written yet.
+        let dir = args.out.as_deref().unwrap_or(Path::new("DIR"));
         let findings: Vec<Finding> = found
             .iter()
-            .map(|f| finding(f, sweep, &microcode, target(f.catch.unit.family)))
+            .map(|f| finding(f, sweep, (dir, &microcode, target(f.catch.unit.family))))
             .collect();
         let mut all = Vec::new();
         for (family, _) in families {
@@ -327,7 +331,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-fn finding(f: &Found, sweep: &Sweep, microcode: &str, target: &str) -> Finding {
+fn finding(f: &Found, sweep: &Sweep, (dir, microcode, target): (&Path, &str, &str)) -> Finding {
     let unit = &f.catch.unit;
     let call = f.catch.spec.call(unit, sweep.quirks);
     let family = family_name(unit.family);
@@ -340,10 +344,11 @@ fn finding(f: &Found, sweep: &Sweep, microcode: &str, target: &str) -> Finding {
     };
     let variant = match microcode {
         "corrected" => String::new(),
-        other => format!(" --microcode {other}"),
+        other => format!(" --microcode {}", word(other)),
     };
+    let folder = word(&dir.join(&name).display().to_string());
     Finding {
-        replay: format!("ptoemu run {name} -v {target}{variant}{order}{deny}"),
+        replay: format!("ptoemu run {folder} -v {target}{variant}{order}{deny}"),
         name,
         family,
         op: unit.op.name,

@@ -7,7 +7,7 @@ use super::op::CaseArgs;
 use super::output::table;
 use super::run::ProgramArgs;
 use super::{TargetArgs, print, say, show_all, write_json};
-use crate::data::writable;
+use crate::data::{same_file, save, writable};
 use crate::progress::Progress;
 use crate::session::{Refusal, read_source};
 use crate::whatif::rows::{Format, PIPES, Rows};
@@ -206,6 +206,7 @@ fn run(
     deny: bool,
 ) -> Result<u8, Refusal> {
     study.check()?;
+    two_outputs(args)?;
     let range = args.shard.range(study.len().unwrap_or(0));
     let output = args.output.as_deref().filter(|p| p.as_os_str() != "-");
     for path in output.into_iter().chain(args.json.as_deref().filter(|p| p.as_os_str() != "-")) {
@@ -256,6 +257,19 @@ fn run(
     summary.as_is(&cells);
     finish(args, output, on_screen, &summary)?;
     Ok(status)
+}
+
+/// Rows and summary go to two places, and only a file can be gone on with.
+fn two_outputs(args: &StudyArgs) -> Result<(), Refusal> {
+    let Some(rows) = &args.output else { return Ok(()) };
+    if args.json.as_ref().is_some_and(|json| same_file(json, rows)) {
+        let place = rows.display();
+        return Err(anyhow!("-o and --json both write to {place}: give two names").into());
+    }
+    if args.resume && rows.as_os_str() == "-" {
+        return Err(anyhow!("--resume goes on with a file: give -o FILE").into());
+    }
+    Ok(())
 }
 
 /// Findings of the executions; the status they make, and whether one of them stopped.
@@ -366,19 +380,19 @@ fn merge(parts: &[PathBuf], output: &Option<PathBuf>) -> Result<u8, Refusal> {
         return Ok(0);
     };
     writable(path)?;
-    let part = path.with_extension("part");
-    let mut out = shard::append(&part, Present::default())?;
-    let joined = shard::merge(parts, &mut out).and_then(|n| Ok((n, out.flush()?)));
-    match joined {
-        Ok((n, ())) => {
-            std::fs::rename(&part, path)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            say(&format!("{n} rows: {}", path.display()));
-            Ok(0)
-        }
-        Err(e) => {
-            let _ = std::fs::remove_file(&part);
-            Err(e.into())
-        }
+    if parts.iter().any(|p| same_file(p, path)) {
+        return Err(anyhow!("{} is one of the parts: give -o another name", path.display()).into());
     }
+    let rows = Cell::new(0);
+    let join = |out: &mut dyn Write| {
+        rows.set(shard::merge(parts, out).map_err(std::io::Error::other)?);
+        Ok(())
+    };
+    save(path, &join).map_err(|e| match e.get_ref() {
+        // Said by the parts, not by the disk.
+        Some(why) => anyhow!("{why}"),
+        None => anyhow!("cannot write {}: {e}", path.display()),
+    })?;
+    say(&format!("{} rows: {}", rows.get(), path.display()));
+    Ok(0)
 }
