@@ -112,7 +112,7 @@ fn a_wrong_repeat_count_is_found_and_shrunk() {
     let out = stdout(&words(&dir, &format!("{OWN} --cases 100 -o found"), 1));
     assert!(out.contains("valid 2x1"), "two rows of one column: {out}");
     let replay = out.lines().find_map(|l| l.split_once("replay: ")).expect("a replay").1;
-    assert_eq!(replay, "ptoemu run found/a2a3_trowmax_verify_values -v a3 --microcode own.pto");
+    assert!(replay.starts_with("ptoemu run found/a2a3_trowmax_verify_"), "{replay}");
     words(&dir, replay.trim_start_matches("ptoemu "), 1);
 }
 
