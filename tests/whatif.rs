@@ -279,7 +279,7 @@ fn rows_of_another_study_are_not_gone_on_with() {
             "line 2: not the row this study has there; it begins `0,tadd f32,8x64,a3,1,",
         ),
         ("end=0..9", "columns are those of another study"),
-        ("drain=0..8", "line 11: not the row"),
+        ("drain=0..8", "line 11: this study ends on the line before"),
     ] {
         let prose = words(&dir, &format!("{study} {sets} --resume"), 2);
         assert!(prose.contains(why), "{sets}: {prose}");

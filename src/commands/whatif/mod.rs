@@ -383,7 +383,7 @@ fn merge(parts: &[PathBuf], output: &Option<PathBuf>) -> Result<u8, Refusal> {
     if parts.iter().any(|p| same_file(p, path)) {
         return Err(anyhow!("{} is one of the parts: give -o another name", path.display()).into());
     }
-    let rows = Cell::new(0);
+    let rows = std::cell::Cell::new(0);
     let join = |out: &mut dyn Write| {
         rows.set(shard::merge(parts, out).map_err(std::io::Error::other)?);
         Ok(())
