@@ -84,12 +84,19 @@ impl Exec<'_> {
                 dims.push((count(n)?, a, b));
             }
         }
+        // Refused before it is recorded: what goes over the records goes over every burst.
+        let total =
+            dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.0)).filter(|n| *n <= MAX_BURSTS);
+        let Some(total) = total else {
+            let text = format!("more than {MAX_BURSTS} bursts in one transfer");
+            return Err(refuse("params.bursts", text));
+        };
         let unit = if s.way == Way::Within { 32 } else { 1 };
         let len = u64::try_from(len).ok().filter(|l| *l <= u64::from(u32::MAX)).map(|l| l * unit);
         let Some(len) = len else {
             return Err(refuse(
                 "params.len",
-                format!("burst length {} does not fit", s.way_name()),
+                format!("{}: the length of a burst does not fit", s.way_name()),
             ));
         };
         if s.way == Way::Within {
@@ -99,10 +106,10 @@ impl Exec<'_> {
             *d = (d.0, step(d.1), step(d.2));
         }
         let fill = self.fill(frame, s)?;
-        let record = self.record_transfer(s, src, dst, len, &dims);
+        let record = self.record_transfer(s, src, dst, len, (total, &dims));
         let loops = dims.iter().skip(1).any(|d| d.0 > 1);
         record.inspect(|r| self.machine.before(*r));
-        let short = self.bursts(s, src, dst, len, &dims, fill.as_ref())?;
+        let short = self.bursts(s, src, dst, len, (total, &dims), fill.as_ref())?;
         record.inspect(|r| self.machine.after(*r));
         let touched = self.a5.core.footprint.take();
         if let Some(record) = record.filter(|_| loops || short || fill.is_some()) {
@@ -118,7 +125,7 @@ impl Exec<'_> {
         src: Ptr,
         dst: Ptr,
         len: u64,
-        dims: &[Dim],
+        (total, dims): (u64, &[Dim]),
     ) -> Option<u32> {
         let (op, pipe) = match s.way {
             Way::In => (Op::copy_gm_to_ubuf_align_b32, Pipe::Mte2),
@@ -128,7 +135,6 @@ impl Exec<'_> {
         if self.options.settings.family != Family::A5 {
             return None;
         }
-        let total = dims.iter().fold(1u64, |n, d| n.saturating_mul(d.0));
         let bursts = u32::try_from(total).unwrap_or(u32::MAX);
         let (a, b) = dims.first().map_or((0, 0), |d| (d.1, d.2));
         let walk = |p: Ptr, role, rep| {
@@ -185,19 +191,11 @@ impl Exec<'_> {
         src: Ptr,
         dst: Ptr,
         len: u64,
-        dims: &[Dim],
+        (total, dims): (u64, &[Dim]),
         fill: Option<&Fill>,
     ) -> Result<bool, Stop> {
         self.a5.core.footprint.take();
         let mut short = false;
-        let total =
-            dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.0)).filter(|n| *n <= MAX_BURSTS);
-        let Some(total) = total else {
-            return Err(refuse(
-                "params.bursts",
-                format!("more than {MAX_BURSTS} bursts in one transfer"),
-            ));
-        };
         for i in 0..total {
             self.spend()?;
             let (mut rest, mut from, mut to) = (i, src.addr, dst.addr);
