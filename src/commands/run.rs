@@ -44,9 +44,10 @@ pub struct ProgramArgs {
     /// Byte that fills memory nobody wrote.
     #[arg(long, default_value = "0xCD", value_parser = byte)]
     pub poison: u8,
-    /// Give the run up (status 2) after so many statements and loop rounds.
-    #[arg(long, value_name = "N")]
-    pub max_steps: Option<u64>,
+    /// Give the run up (status 2) after so many statements and loop rounds; each may take 100 bytes
+    /// of memory.
+    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    pub max_steps: u64,
     /// Alignment of tiles without an address, in bytes.
     #[arg(long, default_value_t = 512, value_parser = alignment)]
     pub align: u64,
@@ -180,7 +181,7 @@ impl ProgramArgs {
             operand_order: order(self.operand_order),
             poison: self.poison,
             align: self.align,
-            max_steps: self.max_steps,
+            max_steps: Some(self.max_steps),
             races: self.wants("racecheck."),
         })
     }

@@ -220,3 +220,20 @@ fn an_op_written_as_a_program_runs() {
         assert_eq!(Some(cycles_of_op(&at, args)), alone["cycles"].as_u64(), "{op}");
     }
 }
+
+/// A loop without an end is given up before it fills the memory.
+#[test]
+fn endless_loops_are_given_up() {
+    let file = scratch().join("endless.pto");
+    let text = "func.func @k(%n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  scf.for %i = %c0 to %n step %c1 : i64 {
+  }
+  return
+}
+";
+    fs::write(&file, text).unwrap();
+    let out = words(&format!("run {} --arg n=9223372036854775807:i64", file.display()), 2);
+    assert!(prose(&out).contains("gave up after 50000000 statements"), "{}", prose(&out));
+}

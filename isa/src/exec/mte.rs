@@ -89,7 +89,9 @@ impl Exec<'_> {
             dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.0)).filter(|n| *n <= MAX_BURSTS);
         let Some(total) = total else {
             let text = format!("more than {MAX_BURSTS} bursts in one transfer");
-            return Err(refuse("params.bursts", text));
+            let mut stop = refuse("params.bursts", text);
+            stop.0.help = Some("check the counts of its bursts and loops".into());
+            return Err(stop);
         };
         let unit = if s.way == Way::Within { 32 } else { 1 };
         let len = u64::try_from(len).ok().filter(|l| *l <= u64::from(u32::MAX)).map(|l| l * unit);
