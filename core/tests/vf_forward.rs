@@ -16,7 +16,7 @@ fn fast() -> Options {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(250) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
     #[test]
     fn skipping_changes_nothing(t in tree(), half in any::<bool>(), tight in 0..SETTINGS) {
         let mut b = Build { dtype: Some(if half { DType::F16 } else { DType::F32 }), ..Build::default() };
@@ -50,6 +50,37 @@ fn nested_loops_of_ten_million_iterations_are_skipped() {
     assert!((15_000_000..20_400_000).contains(&r.cycles), "{}", r.cycles);
 }
 
+/// A load, an operation of each kind of queue and a store, at addresses of their own.
+fn two_queues(rows: u64, vectors: u64) -> VfProgram {
+    let mut b = Build::f32();
+    let load = b.load(0);
+    let load = b.at(load, Access::contiguous(UB, 0, &[0, 256], 256));
+    let add = b.op("vadd", 8, &[0]);
+    let exp = b.op("vexp", 8, &[8]);
+    let store = b.store(8);
+    let store = b.at(store, Access::contiguous(UB, 1 << 28, &[0, 256], 256));
+    let inner = vec![load, add, exp, store];
+    b.done(vec![Node::repeat(rows, vec![Node::repeat(vectors, inner)])])
+}
+
+#[test]
+fn starts_foreseen_ahead_of_the_clock_do_not_hide_a_period() {
+    for (rows, vectors) in [(400, 16), (150, 33), (40, 200)] {
+        let mut p = two_queues(rows, vectors);
+        // What comes behind the loop meets the units as they are then.
+        let tail = two_queues(5, 7);
+        let first = p.insts.len() as u32;
+        p.insts.extend(tail.insts);
+        p.body.push(Node::repeat(9, (first..first + 4).map(Node::Inst).collect()));
+        let (slow, skip) =
+            (time(&p, &*TARGET, plain()).unwrap(), time(&p, &*TARGET, fast()).unwrap());
+        assert!(skip.simulated < slow.simulated, "{rows} x {vectors}");
+        assert_eq!((slow.cycles, slow.waits), (skip.cycles, skip.waits), "{rows} x {vectors}");
+    }
+    let r = time(&two_queues(78_125, 16), &*TARGET, fast()).unwrap();
+    assert!(r.simulated < 5000, "{}", r.simulated);
+}
+
 #[test]
 fn a_loop_shows_its_period() {
     let mut b = Build::f32();
@@ -73,4 +104,24 @@ fn loads_that_meet_a_moving_store_stop_the_search() {
     let (slow, skip) = (time(&p, &*TARGET, plain()).unwrap(), time(&p, &*TARGET, fast()).unwrap());
     assert!(skip.skips.is_empty(), "{:?}", skip.skips);
     assert_eq!(slow.cycles, skip.cycles);
+}
+
+#[test]
+fn stores_before_and_behind_a_loop_do_not_stop_its_search() {
+    let mut b = Build::f32();
+    let stores: Vec<Node> = (0..2)
+        .map(|i| {
+            let store = b.store(9);
+            b.at(store, Access::contiguous(UB, 256 * i, &[], 256))
+        })
+        .collect();
+    let load = b.load(0);
+    let load = b.at(load, Access::contiguous(UB, 0, &[0, 256], 256));
+    let inner = vec![load, b.op("vadd", 2, &[2, 0])];
+    let rounds = Node::repeat(20, vec![Node::repeat(300, inner)]);
+    let p = b.done(vec![stores[0].clone(), rounds, stores[1].clone()]);
+    let (slow, skip) = (time(&p, &*TARGET, plain()).unwrap(), time(&p, &*TARGET, fast()).unwrap());
+    assert_eq!((slow.cycles, slow.waits), (skip.cycles, skip.waits));
+    // Not even the first round of the outer loop is simulated in full.
+    assert!(skip.skips[0].seq < 600, "{:?}", skip.skips);
 }

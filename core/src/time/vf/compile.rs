@@ -151,6 +151,12 @@ impl Code {
         Ok(code)
     }
 
+    /// Is the operation in the body of the loop, however deep?
+    fn within(&self, op: &Op, l: u32) -> bool {
+        let parent = |&l: &u32| self.loops.get(l as usize).map(|info| info.parent);
+        std::iter::successors(Some(op.inner), parent).any(|at| at == l)
+    }
+
     /// Marks loads that may meet a store, and loops in which the two move apart.
     fn find_aliases(&mut self) {
         let (mut alias, mut moving) = (Vec::new(), Vec::new());
@@ -167,7 +173,10 @@ impl Code {
                 let Some(s) = &store.mem else { continue };
                 if l.overlaps(s) {
                     alias.push(i);
-                    let apart = |&(k, d): &(u32, i64), o: &Mem| o.delta(k) != d;
+                    // An access outside a loop is never in flight where its periods are sought.
+                    let apart = |&&(k, d): &&(u32, i64), o: &Mem| {
+                        o.delta(k) != d && self.within(load, k) && self.within(store, k)
+                    };
                     moving.extend(l.deltas.iter().filter(|d| apart(d, s)).map(|d| d.0));
                     moving.extend(s.deltas.iter().filter(|d| apart(d, l)).map(|d| d.0));
                 }

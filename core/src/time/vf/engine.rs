@@ -7,7 +7,7 @@ use super::params::VfParams;
 use super::periodic::Periods;
 use super::record::{Cause, Options, Skip, VfRecord, VfTiming, Waits};
 use super::retire::Front;
-use super::state::{BarState, Exu, NEVER, NOBODY, Phase, Slot, Values, Window, by};
+use super::state::{BarState, Exu, NEVER, NOBODY, Phase, QUEUES, Slot, Values, Window, by};
 use super::tables::{Tables, Unit};
 use super::walk::Walk;
 use crate::diag::Diagnostic;
@@ -47,6 +47,8 @@ pub(crate) struct Engine<'a> {
     /// By unit, in the order of [`Unit`].
     pub ready: [Ready; 6],
     pub exus: Vec<Exu>,
+    /// Times that the clock or an empty queue had a say in a start foreseen, by queue.
+    pub clocked: [u64; QUEUES],
     pub banks: Banks,
     pub bars: VecDeque<BarState>,
     /// Stores renamed and not done.
@@ -96,6 +98,7 @@ impl<'a> Engine<'a> {
             done: Calendar::default(),
             ready: Default::default(),
             exus: vec![Exu::default(); p.exus as usize],
+            clocked: [0; QUEUES],
             banks: Banks::new(p),
             bars: VecDeque::new(),
             stores: VecDeque::new(),

@@ -50,7 +50,7 @@ impl Engine<'_> {
         let legal = if row.exu0 == Some(1) { 1 } else { self.exus.len() };
         let queue = usize::from(row.sfu == Some(1));
         let mut best: Option<(i64, usize, usize)> = None;
-        let mut full = false;
+        let (mut full, mut by_clock) = (false, false);
         for (i, exu) in self.exus.iter().enumerate().take(legal) {
             let waiting = exu.waiting();
             if used >> i & 1 == 1 {
@@ -60,7 +60,9 @@ impl Engine<'_> {
                 full = true;
                 continue;
             }
-            let key = (self.foresee(exu, queue, op.class, now), waiting, i);
+            let (at, clocked) = self.foresee(exu, queue, op.class, now);
+            by_clock |= clocked;
+            let key = (at, waiting, i);
             if best.is_none_or(|b| key < b) {
                 best = Some(key);
             }
@@ -68,10 +70,12 @@ impl Engine<'_> {
         if best.is_none() && full {
             self.window.get_mut(seq).crowded = true;
         }
+        self.clocked[queue] += u64::from(by_clock);
         best.map(|(at, _, i)| (i, at))
     }
 
-    fn foresee(&self, exu: &Exu, queue: usize, class: u16, now: i64) -> i64 {
+    /// Start foreseen on a unit, and whether anything but the queue before it says so.
+    fn foresee(&self, exu: &Exu, queue: usize, class: u16, now: i64) -> (i64, bool) {
         let (at, before) = match exu.queues[queue].back() {
             Some(&seq) => {
                 let s = self.window.get(seq);
@@ -79,7 +83,9 @@ impl Engine<'_> {
             }
             None => exu.last_of[queue],
         };
-        (now + i64::from(self.p.exu_queue_delay)).max(at + self.gap(before, class))
+        let (earliest, next) =
+            (now + i64::from(self.p.exu_queue_delay), at + self.gap(before, class));
+        (earliest.max(next), next < earliest || exu.queues[queue].is_empty())
     }
 
     fn gap(&self, before: u32, class: u16) -> i64 {

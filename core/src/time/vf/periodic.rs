@@ -6,7 +6,9 @@
 //! access. Two equal states have equal futures, as long as the loop goes on; therefore only as
 //! many periods are skipped as fit before its last iteration. What lies outside the loop enters
 //! through the pacing of its iterations alone, and that is compared apart: more slack than before
-//! is as good, if pacing held nothing back in between.
+//! is as good, if pacing held nothing back in between. Starts foreseen for a unit may run ahead of
+//! the clock in the same way: units are compared with each other, so that further ahead is as good
+//! if the clock decided nothing in between.
 //!
 //! States are compared with one saved at iterations 8, 16, 32 ... (Brent's method), so the cost
 //! is a small multiple of the length of tail and period.
@@ -15,8 +17,9 @@ use super::compile::{Code, NONE, Step};
 use super::engine::Engine;
 use super::memory::bar_life;
 use super::record::{Skip, Waits};
-use super::state::Phase;
+use super::state::{Phase, QUEUES};
 use super::tables::Unit;
+use smallvec::SmallVec;
 
 /// A state of a loop at the start of a cycle in which an iteration had begun.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ struct Saved {
     waits: Waits,
     slack: i64,
     paced: u64,
+    ahead: [i64; QUEUES],
+    clocked: [u64; QUEUES],
     print: u64,
     words: Vec<i64>,
 }
@@ -102,6 +107,8 @@ impl Periods {
                 waits: e.total_waits(),
                 slack: slack(e, l, now).unwrap_or(0),
                 paced: run.paced,
+                ahead: ahead(e, now),
+                clocked: e.clocked,
                 print,
                 words: self.words.clone(),
             });
@@ -119,15 +126,23 @@ impl Periods {
         if slack < s.slack || slack > s.slack && run.paced != s.paced {
             return false;
         }
+        let further = ahead(e, now);
+        for (q, d) in further.iter().enumerate() {
+            if *d < s.ahead[q] || *d > s.ahead[q] && e.clocked[q] != s.clocked[q] {
+                return false;
+            }
+        }
+        let drift: [i64; QUEUES] = std::array::from_fn(|q| further[q] - s.ahead[q]);
         t.closed = true;
         let iterations = run.k - s.k;
         let cycles = now + e.skipped.0 - s.now;
         let instructions = e.window.tail + e.skipped.1 - s.instructions;
         let n = (e.code.loops[l as usize].trips - 1 - run.k) / iterations;
-        let Some(jump) = i64::try_from(n).ok().and_then(|n| n.checked_mul(cycles)) else {
+        let times = |d: i64| i64::try_from(n).ok()?.checked_mul(d).filter(|&at| at < 1 << 61);
+        let (Some(jump), Some(_)) = (times(cycles), times(drift[0].max(drift[1]))) else {
             return true;
         };
-        if n == 0 || jump >= 1 << 61 {
+        if n == 0 {
             return true;
         }
         let before = s.waits;
@@ -145,6 +160,7 @@ impl Periods {
         }
         e.skipped = (e.skipped.0 + jump, e.skipped.1 + instructions * n);
         shift(e, l, n * iterations, jump);
+        run_ahead(e, drift.map(|d| d * n as i64));
         true
     }
 
@@ -205,14 +221,16 @@ impl Periods {
             let left = e.banks.left.iter();
             self.put(left.flat_map(|l| l.map_or([OLD; 2], |l| [i64::from(l.slot), rel(l.seq)])));
         }
+        let ahead = ahead(e, now);
         for exu in &e.exus {
             self.put([i64::from(exu.inflight)]);
             for (at, class) in [exu.last, exu.last_of[0], exu.last_of[1]] {
                 let recent = now - at <= horizon;
                 self.put(if recent { [at - now, i64::from(class)] } else { [OLD, 0] });
             }
-            for q in &exu.queues {
-                self.put([q.len() as i64]);
+            for (q, ahead) in exu.queues.iter().zip(ahead) {
+                let last = q.back().map_or(OLD, |&s| e.window.get(s).predicted - now - ahead);
+                self.put([q.len() as i64, last]);
                 self.put(q.iter().map(|&s| rel(s)));
             }
         }
@@ -281,7 +299,7 @@ impl Periods {
         }
         let in_unit = matches!(s.phase, Phase::Queued | Phase::Running | Phase::Done);
         if in_unit && e.code.ops[s.op as usize].unit == Unit::Exu {
-            self.put([s.queued - now, s.predicted - now]);
+            self.words.push(s.queued - now);
         }
         if matches!(s.phase, Phase::Running | Phase::Done) {
             let done = if s.behind == 0 { s.done - now } else { OLD };
@@ -301,6 +319,29 @@ fn slack(e: &Engine, l: u32, now: i64) -> Option<i64> {
     let run = &e.walk.loops[l as usize];
     let stride = e.code.loops[l as usize].stride(e.p);
     run.base.map(|b| now - b - (run.k as i64).wrapping_mul(stride))
+}
+
+/// Cycles by which the last start foreseen is ahead of the clock on the unit where that is least;
+/// 0 while a unit has an empty queue, because the clock counts then.
+fn ahead(e: &Engine, now: i64) -> [i64; QUEUES] {
+    std::array::from_fn(|q| {
+        let last = |seq: &u64| e.window.get(*seq).predicted - now;
+        let all = e.exus.iter().map(|exu| exu.queues[q].back().map(last));
+        all.collect::<Option<SmallVec<[i64; 4]>>>()
+            .and_then(|all| all.into_iter().min())
+            .unwrap_or(0)
+    })
+}
+
+/// Moves the last starts foreseen on by what they gained on the clock.
+fn run_ahead(e: &mut Engine, by: [i64; QUEUES]) {
+    for exu in &e.exus {
+        for (q, by) in exu.queues.iter().zip(by) {
+            if let Some(&seq) = q.back() {
+                e.window.get_mut(seq).predicted += by;
+            }
+        }
+    }
 }
 
 /// Address of an access at the current iteration of the loop, inner counters at 0.
