@@ -304,13 +304,44 @@ fn steps(all: &[Function]) -> Vec<Executed> {
     out
 }
 
+/// Those that change something: a maximum (minimum) with the maximum (minimum) of no lane at all,
+/// which is the least (largest) value, leaves the other operand as it is.
+fn working(all: &[Executed]) -> Vec<&Executed> {
+    let mut neutral: BTreeMap<u16, Op> = BTreeMap::new();
+    let mut out = Vec::new();
+    for e in all {
+        let idle = match (e.op, &e.v[..], &e.dst[..]) {
+            (op @ (Op::vmax | Op::vmin), &[a, b, ..], [d]) => {
+                (a == *d && neutral.get(&b) == Some(&op))
+                    || (b == *d && neutral.get(&a) == Some(&op))
+            }
+            _ => false,
+        };
+        if idle {
+            continue;
+        }
+        e.dst.iter().for_each(|r| _ = neutral.remove(r));
+        let nothing = matches!(e.masks.last(), Some(Lanes::Known(m)) if m.is_empty());
+        let of = match e.op {
+            Op::vcmax => Some(Op::vmax),
+            Op::vcmin => Some(Op::vmin),
+            _ => None,
+        };
+        if let (Some(of), Some(d), true) = (of, e.dst.first(), nothing) {
+            neutral.insert(*d, of);
+        }
+        out.push(e);
+    }
+    out
+}
+
 /// Those whose results reach a store. Of predicates made from counts only the lanes matter that
 /// somebody needs: lanes are followed back through what works lane by lane.
 fn live(all: &[Executed]) -> Vec<Executed> {
     let every = Mask::first(crate::a5::VL);
     let (mut vectors, mut masks) = (BTreeMap::<u16, Mask>::new(), BTreeSet::new());
     let mut out = Vec::new();
-    for e in all.iter().rev() {
+    for e in working(all).into_iter().rev() {
         let wanted = e.dst.iter().filter_map(|r| vectors.get(r)).fold(Mask::NONE, or);
         let needed = e.stores || !wanted.is_empty() || e.made.iter().any(|r| masks.contains(r));
         if !needed {
@@ -326,12 +357,18 @@ fn live(all: &[Executed]) -> Vec<Executed> {
             Lanes::Known(m) => byte_mask(m, size),
             Lanes::Register(_) => every,
         };
-        let governing = e.masks.last().map_or(every, lanes);
+        let mut governing = e.masks.last().map_or(every, lanes);
         let plain = matches!(e.step.mods.dist, Dist::Plain | Dist::Norm);
+        let first = matches!(e.step.mods.dist, Dist::OneptB8 | Dist::OneptB16 | Dist::OneptB32);
+        if e.op == Op::vsts && first {
+            // The first element is stored whatever the predicate says [D: ASC FIRST_ELEMENT].
+            governing = Mask::first(size);
+            e.masks.clear();
+        }
         let by_lane = e.op.row().lanewise();
         let spread = e.op == Op::vdup && e.step.mods.part == 0;
         let uses = match e.op {
-            Op::vsts if plain => governing,
+            Op::vsts if plain || first => governing,
             _ if by_lane => governing.and(&wanted),
             _ if spread => Mask::first(size),
             Op::vcadd | Op::vcmax | Op::vcmin => governing,
