@@ -284,7 +284,8 @@ fn broken_measurements_have_messages() {
             "larger than any UB",
         ),
         (file("no.csv", &format!("{cases}tadd,f32,8,64,\n")), &[], "no measured figure"),
-        (file("minus.csv", &format!("{cases}tadd,f32,8,64,-3\n")), &[], "no positive number"),
+        (file("minus.csv", &format!("{cases}tadd,f32,8,64,-3\n")), &[], "no number of cycles"),
+        (file("absurd.csv", &format!("{cases}tadd,f32,8,64,1e300\n")), &[], "no number of cycles"),
         (file("nan.csv", &format!("{cases}tadd,f32,8,64,NaN\n")), &[], "no measured figure"),
         (
             file("line.csv", "op,dtype,cols,slope,bias\ntadd,f32,64,x,3\n"),

@@ -146,7 +146,7 @@ fn what_goes_wrong_is_named() {
     let negative = run(&format!(
         "%m = arith.constant -1 : i64 pto.mte_gm_ub %in, %ub, %c0, %m nburst(%c1, %c0, %c0) : {IN}"
     ));
-    assert!(negative.unwrap_err().contains("burst length"));
+    assert!(negative.unwrap_err().contains("length of a burst"));
     let missing = run(&format!("pto.mte_gm_ub %in, %ub, %c0, %c8 : {IN}")).unwrap_err();
     assert!(missing.contains("nburst"), "{missing}");
     let wrong_way = run(

@@ -22,6 +22,9 @@ use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::target::Target;
 use serde::Serialize;
 
+/// Most cycles a reading may say: minutes on any clock.
+const MOST_CYCLES: f64 = 1e12;
+
 /// What is fitted and how.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -194,9 +197,9 @@ fn usable(measured: Vec<Measured>, target: &Target) -> (Vec<Used>, Vec<Skipped>)
         let same = !columns.is_empty() && columns == last;
         let group = if same { next.saturating_sub(1) } else { next };
         last = columns;
-        let sound = measured.is_finite() && measured > 0.0;
+        let sound = measured > 0.0 && measured <= MOST_CYCLES;
         let work = work.and_then(|w| match w.cycles(target) {
-            Ok(_) if !sound => Err("the measured figure is no positive number".into()),
+            Ok(_) if !sound => Err("the measured figure is no number of cycles".into()),
             Ok(_) => Ok(w),
             Err(e) => Err(e),
         });

@@ -273,9 +273,11 @@ impl<'p> Exec<'p> {
             p.fetch_add(1024, Ordering::Relaxed);
         }
         match self.options.max_steps {
-            Some(most) if self.steps > most => {
-                Err(super::frame::refuse("limit.steps", format!("gave up after {most} statements")))
-            }
+            Some(most) if self.steps > most => Err(super::frame::refuse_with(
+                "limit.steps",
+                format!("gave up after {most} statements and loop rounds"),
+                "if the loop ends, allow more with --max-steps",
+            )),
             _ => Ok(()),
         }
     }

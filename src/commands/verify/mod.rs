@@ -168,8 +168,14 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     let types: Vec<DType> =
         args.types.iter().map(|t| t.parse().map_err(|e| anyhow!("{e}"))).collect::<Result<_>>()?;
     let families = families(&args.target)?;
+    if args.junit.as_ref().is_some_and(|p| p.as_os_str() == "-") {
+        return Err(anyhow!("--junit takes the name of a file").into());
+    }
     for path in args.json.iter().filter(|p| p.as_os_str() != "-").chain(&args.junit) {
         crate::data::writable(path)?;
+    }
+    if let Some(dir) = &args.out {
+        crate::data::writable_folder(dir)?;
     }
     if args.emit_template {
         return emit(args, &families, &ops, &types);
