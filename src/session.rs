@@ -10,7 +10,7 @@ use ptoemu_core::time::{Timeline, time};
 use ptoemu_isa::exec::{self, Limits, LowerOptions, Outcome, Own, Program};
 use ptoemu_isa::hazards;
 use ptoemu_isa::machine::Settings;
-use ptoemu_isa::tile::{Family, Layout, Loc, OperandOrder, Quirks, Tile};
+use ptoemu_isa::tile::{Family, Layout, OperandOrder, Quirks, Tile};
 use std::path::Path;
 use std::sync::Arc;
 use tracing::info_span;
@@ -235,21 +235,9 @@ fn tile_shape(g: &Given) -> Option<Tile> {
     let (dtype, dims) = g.shape.as_ref()?;
     let [rows, cols] = dims[..] else { return None };
     let (rows, cols) = (u32::try_from(rows).ok()?, u32::try_from(cols).ok()?);
-    Some(Tile {
-        name: g.binding.name.clone(),
-        loc: Loc::Vec,
-        dtype: *dtype,
-        rows,
-        cols,
-        valid_rows: rows,
-        valid_cols: cols,
-        static_rows: true,
-        static_cols: true,
-        layout: if cols == 1 { Layout::ColMajor } else { Layout::RowMajor },
-        fractal: false,
-        pad: 0,
-        addr: 0,
-    })
+    let layout = if cols == 1 { Layout::ColMajor } else { Layout::RowMajor };
+    let size = (rows, cols);
+    Some(Tile { layout, ..Tile::plain(&g.binding.name, *dtype, size, size) })
 }
 
 /// Timelines of all blocks on a target.

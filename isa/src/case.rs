@@ -9,8 +9,8 @@ pub use text::{to_pto, to_replay};
 use crate::hazards;
 use crate::machine::{Backend, Machine, Settings, Stop};
 use crate::tile::{
-    self, Call, Family, Layout, Limits, Loc, Mem, OperandOrder, Operator, Quirks, Scalar, Tile,
-    TileOp, Tmp,
+    self, Call, Family, Layout, Limits, Mem, OperandOrder, Operator, Quirks, Scalar, Tile, TileOp,
+    Tmp,
 };
 use crate::verify::{BuiltIn, Subject};
 use ptoemu_core::check::Finding;
@@ -116,19 +116,9 @@ impl Case {
 
     fn tile(&self, name: &str, dtype: DType, shape: (u32, u32), valid: (u32, u32)) -> Tile {
         Tile {
-            name: name.to_string(),
-            loc: Loc::Vec,
-            dtype,
-            rows: shape.0,
-            cols: shape.1,
-            valid_rows: valid.0,
-            valid_cols: valid.1,
             static_rows: !self.dynamic,
             static_cols: !self.dynamic,
-            layout: Layout::RowMajor,
-            fractal: false,
-            pad: 0,
-            addr: 0,
+            ..Tile::plain(name, dtype, shape, valid)
         }
     }
 

@@ -49,6 +49,11 @@ fn entries() -> Vec<Entry> {
         at(Quirk::D5, A5, "trowexpandmax", F32, (1, 16), (1, 64), EXPAND),
         at(Quirk::D6, A5, "trowexpandmax", F32, (1, 16), (1, 64), EXPAND),
         at(Quirk::D18, A5, "trowmax", I8, (1, 16), (1, 64), "trowmax, trowmin"),
+        at(Quirk::R4, A5, "tsel", I32, (1, 16), (1, 64), "tsel"),
+        at(Quirk::R5, A5, "tsel", I8, (1, 16), (1, 600), "tsel"),
+        at(Quirk::R6, A5, "tcvt", F32, (1, 16), (1, 64), "tcvt"),
+        at(Quirk::R13, A5, "tcmp", I32, (1, 16), (1, 200), "tcmp"),
+        at(Quirk::R17, A5, "trems", F32, (1, 16), (1, 64), "trems"),
     ]
 }
 
@@ -59,7 +64,7 @@ fn caught(e: &Entry) -> Option<Catch> {
     let mut bench = Bench::default();
     let domain = Domain { rows: e.rows, cols: e.cols, ..Domain::default() };
     let mut units = Unit::all(e.family, find(e.op)?);
-    units.retain(|u| u.from == e.from && (e.quirk != Quirk::Q30 || u.to == DType::I16));
+    units.retain(|u| u.from == e.from && (e.op != "tcvt" || u.to == DType::I16));
     let unit = units.first()?;
     let uses = Uses::within(*unit, 1, domain.clone());
     let cause = Cause::Quirk(e.quirk);

@@ -1,6 +1,7 @@
 //! The html page of a run on its targets.
 
 use crate::session::Ran;
+use crate::study::files::word;
 use ptoemu_core::check::Owner;
 use ptoemu_core::target::Target;
 use ptoemu_core::time::Timeline;
@@ -54,19 +55,10 @@ pub(super) fn again(args: impl Iterator<Item = String>) -> String {
                 out.extend([a, "out".to_string()]);
             }
             "--json" | "--html" => drop(args.next()),
-            _ => out.push(quoted(&a)),
+            _ => out.push(word(&a)),
         }
     }
     out.join(" ")
-}
-
-/// A word for the shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! From which value of a figure on the other choice is the faster one.
 
+use super::along::nearest;
 use super::{Knob, Probe};
 use serde::Serialize;
 
@@ -57,9 +58,6 @@ impl Rival<'_, '_, '_> {
     }
 }
 
-/// Steps away from the value, doubling.
-const DOUBLINGS: u32 = 10;
-
 /// Crossings along the figures.
 pub fn break_even(
     probe: &mut Probe,
@@ -86,33 +84,8 @@ fn crossing(
     faster: bool,
 ) -> Option<Crossing> {
     let p = &knob.parameter;
-    let step = p.step(p.start);
-    let mut near = p.start;
-    let mut far = None;
-    for n in 0..DOUBLINGS {
-        let v = p.accept(p.start + sign * step * f64::from(1u32 << n));
-        if v == near {
-            break;
-        }
-        match rival.both(probe, &[(k, v)]) {
-            Some((a, b)) if (a < b) != faster => {
-                far = Some(v);
-                break;
-            }
-            _ => near = v,
-        }
-    }
-    let mut far = far?;
-    for _ in 0..12 {
-        let middle = p.accept((near + far) / 2.0);
-        if middle == near || middle == far {
-            break;
-        }
-        match rival.both(probe, &[(k, middle)]) {
-            Some((a, b)) if (a < b) != faster => far = middle,
-            _ => near = middle,
-        }
-    }
+    let other = |v| rival.both(probe, &[(k, v)]).is_some_and(|(a, b)| (a < b) != faster);
+    let far = nearest(p, sign, other)?;
     let (ours, theirs) = rival.both(probe, &[(k, far)])?;
     Some(Crossing { path: p.path.clone(), value: p.start, at: far, ours, theirs })
 }

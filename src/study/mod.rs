@@ -3,6 +3,7 @@
 //!
 //! Everything is an exact re-timing of one recorded execution; nothing is interpolated.
 
+mod along;
 mod even;
 pub mod files;
 mod fit_page;

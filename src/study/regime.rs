@@ -1,5 +1,6 @@
 //! Where another resource becomes the bound.
 
+use super::along::nearest;
 use super::{Knob, Probe};
 use serde::Serialize;
 
@@ -18,11 +19,6 @@ pub struct Regime {
     pub cycles: u64,
 }
 
-/// Steps away from the value, doubling: up to some hundred times the figure.
-const DOUBLINGS: u32 = 10;
-/// Halvings of the stretch in which the bound changes, for figures that count in fractions.
-const HALVINGS: u32 = 12;
-
 /// The nearest changes of the bound below and above the value of each figure.
 pub fn regimes(probe: &mut Probe, knobs: &[Knob], of: &[usize]) -> Vec<Regime> {
     let Some(base) = probe.time(&[]) else { return Vec::new() };
@@ -30,46 +26,21 @@ pub fn regimes(probe: &mut Probe, knobs: &[Knob], of: &[usize]) -> Vec<Regime> {
     for &k in of {
         let Some(knob) = knobs.get(k) else { continue };
         for sign in [-1.0, 1.0] {
-            out.extend(nearest(probe, knob, (k, sign), base.bound));
+            out.extend(change(probe, knob, (k, sign), base.bound));
         }
     }
     out
 }
 
-fn nearest(
+fn change(
     probe: &mut Probe,
     knob: &Knob,
     (k, sign): (usize, f64),
     base: &'static str,
 ) -> Option<Regime> {
     let p = &knob.parameter;
-    let step = p.step(p.start);
-    let mut near = p.start;
-    let mut far = None;
-    for n in 0..DOUBLINGS {
-        let v = p.accept(p.start + sign * step * f64::from(1u32 << n));
-        if v == near {
-            break;
-        }
-        match probe.time(&[(k, v)]) {
-            Some(m) if m.bound != base => {
-                far = Some(v);
-                break;
-            }
-            _ => near = v,
-        }
-    }
-    let mut far = far?;
-    for _ in 0..HALVINGS {
-        let middle = p.accept((near + far) / 2.0);
-        if middle == near || middle == far {
-            break;
-        }
-        match probe.time(&[(k, middle)]) {
-            Some(m) if m.bound != base => far = middle,
-            _ => near = middle,
-        }
-    }
+    let other = |v| probe.time(&[(k, v)]).is_some_and(|m| m.bound != base);
+    let far = nearest(p, sign, other)?;
     let there = probe.time(&[(k, far)])?;
     Some(Regime {
         path: p.path.clone(),

@@ -102,6 +102,25 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// A row-major vector tile at address 0, sizes known at compile time; `(rows, columns)`.
+    pub fn plain(name: &str, dtype: DType, shape: (u32, u32), valid: (u32, u32)) -> Tile {
+        Tile {
+            name: name.to_string(),
+            loc: Loc::Vec,
+            dtype,
+            rows: shape.0,
+            cols: shape.1,
+            valid_rows: valid.0,
+            valid_cols: valid.1,
+            static_rows: true,
+            static_cols: true,
+            layout: Layout::RowMajor,
+            fractal: false,
+            pad: 0,
+            addr: 0,
+        }
+    }
+
     /// Physical size in bytes.
     pub fn bytes(&self) -> u64 {
         (u64::from(self.rows) * u64::from(self.cols)).saturating_mul(self.dtype.size() as u64)

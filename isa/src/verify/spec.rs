@@ -2,7 +2,7 @@
 //! a few small numbers that can be enumerated, drawn and shrunk.
 
 use crate::tile::{
-    Call, Family, Layout, Limits, Loc, OperandOrder, Quirk, Quirks, Sat, Scalar, Tile, TileOp, Tmp,
+    Call, Family, Layout, Limits, OperandOrder, Quirk, Quirks, Sat, Scalar, Tile, TileOp, Tmp,
 };
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{Dist, Round};
@@ -245,19 +245,9 @@ impl Spec {
 
     fn tile(&self, name: &str, dtype: DType, shape: (u32, u32), valid: (u32, u32)) -> Tile {
         Tile {
-            name: name.to_string(),
-            loc: Loc::Vec,
-            dtype,
-            rows: shape.0,
-            cols: shape.1,
-            valid_rows: valid.0,
-            valid_cols: valid.1,
             static_rows: !self.dynamic[0],
             static_cols: !self.dynamic[1],
-            layout: Layout::RowMajor,
-            fractal: false,
-            pad: 0,
-            addr: 0,
+            ..Tile::plain(name, dtype, shape, valid)
         }
     }
 

@@ -156,21 +156,10 @@ fn held(t: &Trace) -> Vec<(usize, Kind)> {
     all.into_iter().filter_map(|(index, _)| kind(index)).collect()
 }
 
-/// A stream without some of its records; waits keep their sets.
+/// The run without some of its records.
 fn without(stream: &Stream, gone: impl Fn(u32) -> bool) -> Stream {
-    let mut out = Stream { records: Vec::new(), ..stream.clone() };
-    let mut place = vec![0u32; stream.records.len()];
-    for (i, r) in (0u32..).zip(&stream.records) {
-        if gone(i) {
-            continue;
-        }
-        let mut r = *r;
-        if r.kind == Kind::WaitFlag {
-            r.link = place.get(r.link as usize).copied().unwrap_or(0);
-        }
-        place[i as usize] = out.push(r);
-    }
-    out
+    let gone: Vec<bool> = (0u32..).zip(&stream.records).map(|(i, _)| gone(i)).collect();
+    stream.without(&gone)
 }
 
 /// Does every barrier of V of this instruction stand between records that share no byte?
