@@ -5,7 +5,7 @@
 
 use crate::session::Ran;
 use ptoemu_core::check::Finding;
-use ptoemu_core::diag::{Diagnostic, Level};
+use ptoemu_core::diag::{Diagnostic, Level, count};
 use ptoemu_core::stream::{Kind, Marks, NONE, Pipe, Record, SiteId, Stream};
 use ptoemu_core::target::Target;
 use ptoemu_core::time::time;
@@ -106,7 +106,8 @@ fn gone(s: &Stream, site: u32) -> Vec<bool> {
 
 impl Idle {
     fn note(&self, ran: &Ran) -> Diagnostic {
-        let message = format!("{} orders nothing here and costs {} cycles", self.what, self.cycles);
+        let message =
+            format!("{} orders nothing here and costs {}", self.what, count(self.cycles, "cycle"));
         let mut d = Diagnostic::new("synccheck.idle", Level::Note, message);
         if self.count > 1 {
             d = d.note(format!("executed {} times", self.count));

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::session::{Ran, Refusal};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
-use ptoemu_core::diag::SourceFile;
+use ptoemu_core::diag::{SourceFile, count};
 use ptoemu_core::target::Target;
 use ptoemu_core::time::Timeline;
 use ptoemu_traces::camodel::{self, Dump};
@@ -161,14 +161,20 @@ impl TraceReport {
     /// For a reader: what was written where, and what was not.
     pub fn summary(&self, dir: &Path) -> String {
         let mut out = format!(
-            "{} on {}: {} cycles, {} records",
-            self.entry, self.target, self.cycles, self.records
+            "{} on {}: {} cycles, {}",
+            self.entry,
+            self.target,
+            self.cycles,
+            count(self.records as u64, "record")
         );
         if self.shown < self.records {
             out.push_str(&format!(", {} of them shown", self.shown));
         }
         if self.inside > 0 {
-            out.push_str(&format!(", {} instructions in vector functions", self.inside));
+            out.push_str(&format!(
+                ", {} in vector functions",
+                count(self.inside as u64, "instruction")
+            ));
         }
         if self.unfolded > 0 {
             out.push_str(&format!(

@@ -141,3 +141,8 @@ impl Diagnostic {
         self
     }
 }
+
+/// A number with its noun: `1 error`, `2 errors`.
+pub fn count(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}

@@ -8,7 +8,7 @@ use crate::report::{self, FindingReport};
 use crate::session::{Ran, Refusal, execute, read_source};
 use crate::stale;
 use clap::Args;
-use ptoemu_core::diag::Level;
+use ptoemu_core::diag::{Level, count};
 use ptoemu_core::target::Target;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -90,13 +90,10 @@ fn report(ran: &Ran, target: &Target, idle: Vec<Idle>) -> CheckReport {
 }
 
 fn line(r: &CheckReport) -> String {
-    let count = |level: Level| r.findings.iter().filter(|f| f.level == level.name()).count();
-    let notes = count(Level::Note) + r.idle.len();
-    format!(
-        "{} on {}: {} errors, {} warnings, {notes} notes",
-        r.entry,
-        r.target,
-        count(Level::Error),
-        count(Level::Warning)
-    )
+    let counts = [Level::Error, Level::Warning, Level::Note].map(|level| {
+        let idle = if level == Level::Note { r.idle.len() } else { 0 };
+        let found = r.findings.iter().filter(|f| f.level == level.name()).count();
+        count((found + idle) as u64, level.name())
+    });
+    format!("{} on {}: {}", r.entry, r.target, counts.join(", "))
 }

@@ -7,7 +7,7 @@ use crate::report::{self, FindingReport};
 use crate::session::{self, Refusal, deny, is_refusal, limits};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
+use ptoemu_core::diag::{Diagnostic, Level, SourceFile, count};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::Pipe;
 use ptoemu_core::target::Target;
@@ -315,7 +315,8 @@ fn microcode(call: &Call, family: tile::Family) -> Result<Vec<Value>, Refusal> {
 }
 
 fn stray_message(at: u64, n: u64) -> String {
-    format!("{n} bytes outside the valid region were written, the first at UB {at:#x}")
+    let (bytes, was) = (count(n, "byte"), if n == 1 { "was" } else { "were" });
+    format!("{bytes} outside the valid region {was} written, the first at UB {at:#x}")
 }
 
 /// One instruction with parameters by name, addresses as [tile, offset in bytes].

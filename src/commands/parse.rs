@@ -3,7 +3,7 @@
 use super::{print, say, show_all, write_json};
 use crate::session::{Refusal, read_source};
 use clap::Args;
-use ptoemu_core::diag::Diagnostic;
+use ptoemu_core::diag::{Diagnostic, count};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ pub fn parse(args: &ParseArgs) -> Result<u8, Refusal> {
         });
     }
     if args.files.len() > 1 {
-        say(&format!("{} files, {} errors", args.files.len(), report.errors));
+        say(&format!("{} files, {}", args.files.len(), count(report.errors as u64, "error")));
     }
     write_json(&args.json, &report)?;
     Ok(if report.errors == 0 { 0 } else { 2 })
@@ -81,8 +81,10 @@ pub fn parse(args: &ParseArgs) -> Result<u8, Refusal> {
 
 fn one_line(name: &str, errors: usize, s: &ptoemu_isa::text::Summary) -> String {
     let ops: usize = s.ops.values().sum();
-    let state = if errors == 0 { "ok".to_string() } else { format!("{errors} errors") };
-    format!("{name}: {state}, {} functions, {ops} ops of {} kinds", s.functions.len(), s.ops.len())
+    let state = if errors == 0 { "ok".to_string() } else { count(errors as u64, "error") };
+    let functions = count(s.functions.len() as u64, "function");
+    let kinds = count(s.ops.len() as u64, "kind");
+    format!("{name}: {state}, {functions}, {} of {kinds}", count(ops as u64, "op"))
 }
 
 fn error(d: &Diagnostic) -> ErrorReport {

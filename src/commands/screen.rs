@@ -4,6 +4,7 @@ use super::output::{percent, short, table};
 use crate::golden::Comparison;
 use crate::report::RunReport;
 use crate::session::Ran;
+use ptoemu_core::diag::count;
 use ptoemu_isa::exec::Insert;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -80,16 +81,9 @@ pub(super) fn screen(r: &RunReport, ran: &Ran) -> String {
         let file = o.file.as_ref().map_or(String::new(), |f| format!(" -> {f}"));
         line(&mut out, &format!("buffer {} {}[{}]{file}", o.name, o.dtype, shape.join("x")));
     }
-    let count = |level: &str| r.findings.iter().filter(|f| f.level == level).count();
-    line(
-        &mut out,
-        &format!(
-            "findings: {} errors, {} warnings, {} notes",
-            count("error"),
-            count("warning"),
-            count("note")
-        ),
-    );
+    let counts = ["error", "warning", "note"]
+        .map(|level| count(r.findings.iter().filter(|f| f.level == level).count() as u64, level));
+    line(&mut out, &format!("findings: {}", counts.join(", ")));
     let shares: Vec<String> = r
         .provenance
         .shares()

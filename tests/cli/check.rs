@@ -11,7 +11,7 @@ fn the_status_is_that_of_the_findings() {
     );
     let race = words("check tests/fail/race_vector.pto --sync manual", 1);
     assert!(prose(&race).contains("Potential RAW hazard detected"), "{}", prose(&race));
-    assert!(String::from_utf8_lossy(&race.stdout).contains("1 errors"));
+    assert!(String::from_utf8_lossy(&race.stdout).contains("1 error,"));
     words("check tests/fail/valid_negative.pto", 2);
     words("check tests/fail/flag_left.pto", 0);
     words("check tests/fail/flag_left.pto --deny warnings", 1);
