@@ -44,6 +44,8 @@ pub(crate) struct Engine<'a> {
     pub releases: VecDeque<(i64, u64)>,
     pub wake: Calendar,
     pub done: Calendar,
+    /// Units that an instruction leaves before it is done.
+    pub left: Calendar,
     /// By unit, in the order of [`Unit`].
     pub ready: [Ready; 6],
     pub exus: Vec<Exu>,
@@ -96,6 +98,7 @@ impl<'a> Engine<'a> {
             releases: VecDeque::new(),
             wake: Calendar::default(),
             done: Calendar::default(),
+            left: Calendar::default(),
             ready: Default::default(),
             exus: vec![Exu::default(); p.exus as usize],
             clocked: [0; QUEUES],
@@ -252,6 +255,8 @@ impl<'a> Engine<'a> {
         let mut due = std::mem::take(&mut self.scratch);
         self.done.take(now, &mut due);
         due.drain(..).for_each(|seq| self.complete(seq, now));
+        self.left.take(now, &mut due);
+        due.drain(..).for_each(|exu| self.exus[exu as usize].inflight -= 1);
         self.wake.take(now, &mut due);
         due.drain(..).for_each(|seq| self.make_ready(seq));
         self.scratch = due;
@@ -299,10 +304,12 @@ impl<'a> Engine<'a> {
             self.free(v, seq, now);
         }
         match self.code.ops[op as usize].unit {
-            Unit::Exu => self.exus[usize::from(exu)].inflight -= 1,
+            Unit::Exu if self.leaves_early(op).is_none() => {
+                self.exus[usize::from(exu)].inflight -= 1;
+            }
             Unit::Load => self.load_done(seq, now),
             Unit::Store => self.store_done(seq, now),
-            Unit::Predicate | Unit::Scalar | Unit::Bar => {}
+            Unit::Exu | Unit::Predicate | Unit::Scalar | Unit::Bar => {}
         }
     }
 
@@ -363,6 +370,7 @@ impl<'a> Engine<'a> {
             self.releases.front().map(|r| r.0),
             self.wake.next(now),
             self.done.next(now),
+            self.left.next(now),
         ];
         // A register or credit freed in this cycle can be used in the next.
         let freed = matches!(blocked, Some((Cause::Register | Cause::Credit | Cause::Queue, _)))

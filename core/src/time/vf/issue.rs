@@ -25,6 +25,13 @@ impl Engine<'_> {
         i64::from(self.tables.rows[usize::from(op.class)].latency)
     }
 
+    /// Cycles after which it no longer counts in its unit, if that is before it is done.
+    pub fn leaves_early(&self, op: u32) -> Option<i64> {
+        let row = &self.tables.rows[usize::from(self.code.ops[op as usize].class)];
+        let early = row.figures.early.filter(|&n| n > 0)?;
+        Some(i64::from(row.latency.saturating_sub(early).max(1)))
+    }
+
     /// Moves ready computations to the unit foreseen to start them first: at most one a unit.
     pub fn fill_queues(&mut self, now: i64) {
         let mut used = 0u8;
@@ -131,6 +138,9 @@ impl Engine<'_> {
             let before = std::mem::replace(&mut exu.last_seq, seq);
             self.window.get_mut(seq).by[by::PORT] = before;
             exu.last_of[q] = exu.last;
+            if let Some(cycles) = self.leaves_early(self.window.get(seq).op) {
+                self.left.push(now + cycles, i as u64);
+            }
             let latency = self.latency(seq);
             self.start(seq, now, latency);
         }

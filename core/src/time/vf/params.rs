@@ -210,6 +210,7 @@ op_figures! {
     write_slot 1000 "cycles" "start until the result takes the write-back port; 0 for a port of its own";
     write_slots 4 "" "write-back cycles taken, the last one at `write_slot`";
     extra 1000 "cycles" "later start behind any other instruction of the unit";
+    early 1000 "cycles" "cycles before completion at which it no longer counts among the unfinished of its unit";
     exu0 1 "" "execution unit 0 only";
     sfu 1 "" "waits in the special-function queue";
 }
