@@ -143,6 +143,71 @@ fn reports_of_run() {
     assert!(text.contains("records are not compared"), "{text}");
 }
 
+/// A report and a folder of the same run name everything alike, and every difference is 0.
+#[test]
+fn a_report_against_the_traces_of_its_run() {
+    for target in ["a3", "950pr"] {
+        let dir = folder("diff_alike");
+        let words = ["trace", SOFTMAX, "-v", target, "-o", &dir, "--format", "csv,camodel"];
+        printed(&[&words, &ARG[..]].concat());
+        let report = format!("{dir}/report.json");
+        printed(&[&["run", SOFTMAX, "-v", target, "--json", &report], &ARG[..]].concat());
+        for sides in [[&report, &dir], [&dir, &report]] {
+            let d = json(&["diff", sides[0], sides[1]]);
+            accounts(&d);
+            let zero = |v: &Value| assert_eq!(v["delta"], 0, "{target}: {d}");
+            zero(&d["cycles"]);
+            let instructions = d["instructions"].as_array().expect("instructions");
+            assert!(instructions.len() >= 3);
+            instructions
+                .iter()
+                .for_each(|i| [&i["cycles"], &i["count"]].into_iter().for_each(zero));
+            let pipes = d["pipes"].as_array().expect("pipes");
+            assert!(pipes.len() >= 3);
+            for p in pipes {
+                zero(&p["busy"]);
+                p["stalls"].as_array().into_iter().flatten().for_each(|c| zero(&c["cycles"]));
+            }
+        }
+    }
+}
+
+#[test]
+fn dumps_that_were_cut_off() {
+    let plain = traced("diff_uncut", &[]);
+    let cut = traced("diff_cut_off", &[]);
+    let path = format!("{cut}/dump/core0.veccore0.instr_log.dump");
+    let text = fs::read_to_string(&path).expect("dump");
+    fs::write(&path, &text[..text.len() - 40]).expect("written");
+    let lines = text.lines().count();
+    let said = printed(&["diff", &plain, &cut]);
+    assert!(
+        said.contains(&format!("note: B: instr_log is cut off: line {lines} has no end")),
+        "{said}"
+    );
+    // At the end of a line in both, so that nothing is unpaired: the profile knows better.
+    for kind in ["instr_popped_log", "instr_log"] {
+        let path = format!("{cut}/dump/core0.veccore0.{kind}.dump");
+        let text = fs::read_to_string(&path).expect("dump");
+        let kept: String = text.lines().take(3).map(|l| format!("{l}\n")).collect();
+        fs::write(&path, kept).expect("written");
+    }
+    let said = printed(&["diff", &plain, &cut]);
+    assert!(said.contains("note: B: the dumps are cut off: they hold"), "{said}");
+}
+
+#[test]
+fn folders_of_several_traces() {
+    let dir = folder("diff_several");
+    let words = ["trace", SOFTMAX, "-v", "a2,a3", "-o", &dir, "--format", "csv"];
+    printed(&[&words, &ARG[..]].concat());
+    let out = ptoemu(&["diff", &dir, &dir]);
+    let prose = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(prose.contains(&format!("give {dir}/a2 or {dir}/a3")), "{prose}");
+    json(&["diff", &format!("{dir}/a2"), &format!("{dir}/a3")]);
+}
+
 #[test]
 fn pages_need_nothing_from_outside() {
     let page = format!("{}/diff.html", folder("diff_page"));

@@ -7,7 +7,8 @@ use crate::session::{Refusal, execute, read_source, timelines};
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use ptoemu_traces::Trace;
-use ptoemu_traces::diff::{self, Diff, Side, dump};
+use ptoemu_traces::diff::{self, Diff, Records, Side, dump};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,11 @@ fn folder(path: &Path, core: u32) -> Result<Side> {
     let dumps = dumps(path, core)?;
     let saved = saved(path, core)?;
     if saved.is_none() && dumps.is_none() {
+        let inside = below(path, core);
+        if !inside.is_empty() {
+            let names: Vec<String> = inside.iter().map(|p| p.display().to_string()).collect();
+            return Err(anyhow!("its traces are in folders below it: give {}", names.join(" or ")));
+        }
         return Err(anyhow!(
             "neither traces of this tool nor dumps named core{core}...instr_popped_log.dump and \
              core{core}...instr_log.dump are in it"
@@ -113,10 +119,42 @@ fn folder(path: &Path, core: u32) -> Result<Side> {
     let records = dumps.as_ref().and_then(|d| d.records.clone());
     match (saved, dumps) {
         // Sums with their causes come from the profile, records from the dumps.
-        (Some(s), _) => Ok(Side { records, ..s }),
+        (Some(s), d) => {
+            let mut notes = d.map_or(Vec::new(), |d| d.notes);
+            notes.extend(records.as_ref().and_then(|r| fewer(&s, r)));
+            Ok(Side { records, notes, ..s })
+        }
         (None, Some(d)) => Ok(d),
         (None, None) => Err(anyhow!("nothing to compare")),
     }
+}
+
+/// Says so if dumps hold fewer instructions than the profile beside them.
+fn fewer(side: &Side, records: &Records) -> Option<String> {
+    let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    records.items.iter().for_each(|r| *found.entry(records.name(r)).or_default() += 1);
+    side.held.iter().flatten().find_map(|(name, sum)| {
+        let n = found.get(name.as_str()).copied().unwrap_or(0);
+        (n < sum.count).then(|| {
+            format!("the dumps are cut off: they hold {n} of the {} {name} that ran", sum.count)
+        })
+    })
+}
+
+/// Folders right below that hold a trace or dumps, as a run on several targets leaves them.
+fn below(path: &Path, core: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path());
+    let holds = |p: &PathBuf| {
+        let dump = |kind| {
+            let found = [p.join("dump"), p.clone()].map(|d| find(&d, core, kind).ok().flatten());
+            found.iter().any(Option::is_some)
+        };
+        p.join(format!("simulator/core{core}.veccore0/profile.json")).is_file()
+            || dump("instr_popped_log") && dump("instr_log")
+    };
+    let mut all: Vec<PathBuf> = entries.filter(|p| p.is_dir()).filter(holds).collect();
+    all.sort();
+    all
 }
 
 /// The profile of a core in a folder of traces.

@@ -117,7 +117,10 @@ fn inner(t: &Trace) -> Vec<Row> {
                 pc,
                 name: i.name.clone(),
                 lane: i.lane,
-                detail: i.detail.clone(),
+                detail: match i.site.and_then(|s| t.statics.place(s)) {
+                    Some(code) => format!("{}, CODE:{code}", i.detail),
+                    None => i.detail.clone(),
+                },
             });
             row.total.add(r.issue, r.done);
             t.tick();
@@ -126,7 +129,8 @@ fn inner(t: &Trace) -> Vec<Row> {
     rows.into_values().collect()
 }
 
-/// `code_exe.csv`: one row a line of the source, most cycles first.
+/// `code_exe.csv`: one row a line of the source, most cycles first. The line of a vecscope has the
+/// cycles of its functions, the lines inside those of the instructions from start to result.
 pub fn lines(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
     let mut totals: IndexMap<&str, Total> = IndexMap::new();
     for e in by_start(t) {
@@ -134,6 +138,16 @@ pub fn lines(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
             totals.entry(&s.code).or_default().add(e.start, e.end);
         }
         t.tick();
+    }
+    for launch in t.launches() {
+        let Some(all) = t.micros(&launch) else { continue };
+        let function = all.function;
+        for r in in_order(all, |r| r.dispatch, |r| r.issue) {
+            let site = function.inst(&r).and_then(|i| i.site);
+            if let Some(code) = site.and_then(|s| t.statics.place(s)) {
+                totals.entry(code).or_default().add(r.issue, r.done);
+            }
+        }
     }
     totals.sort_by(|a, x, b, y| y.cycles.cmp(&x.cycles).then(a.cmp(b)));
     let mut csv = csv::Writer::from_writer(out);

@@ -288,7 +288,8 @@ impl<'a> Trace<'a> {
         // A filter that names the function or its tile operation shows all of it.
         let whole = |name: &&String| !named(self.stream, self.catalogue(), r, name);
         let op = self.filter.op.as_ref().filter(whole).map(String::as_str);
-        Some(Micros::new(function, e.start, self.filter.window.clone(), op))
+        let launch = (self.statics.index(e.record), e.start);
+        Some(Micros::new(function, launch, self.filter.window.clone(), op))
     }
 
     /// Launches of vector functions shown, in order.

@@ -6,12 +6,15 @@
 
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::dtype::DType;
-use ptoemu_core::stream::{Kind, OpId, Pipe, Record, ShapeId, SiteId, Stream};
+use ptoemu_core::stream::{Kind, OpId, Pipe, Record, ShapeId, Site, SiteId, Stream};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Address of the first instruction; the vendor's loader also starts above 256 MB.
 const FIRST_PC: u64 = 0x1000_0000;
+
+/// A vector function as dumps name it, whatever launches it.
+pub(crate) const FUNCTION: &str = "VF";
 
 /// One instruction of the program.
 #[derive(Clone, Debug)]
@@ -37,8 +40,7 @@ impl Static {
             Kind::Vector | Kind::Copy | Kind::ScalarLoad | Kind::ScalarStore => {
                 format!("{}.{}", self.name, self.dtype.name())
             }
-            // As dumps name them, whatever launches them.
-            Kind::Function => "VF".to_string(),
+            Kind::Function => FUNCTION.to_string(),
             _ => self.name.clone(),
         }
     }
@@ -51,6 +53,8 @@ pub struct Statics {
     of: Vec<u32>,
     /// Number of the first instruction inside each vector function; 0 for other instructions.
     inside: Vec<u64>,
+    /// `file:line` of every site.
+    places: Vec<String>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -71,9 +75,10 @@ impl Statics {
         sources: &[Arc<SourceFile>],
     ) -> Statics {
         let lines: Vec<Vec<usize>> = sources.iter().map(|f| starts(&f.text)).collect();
+        let places = stream.sites.items().iter().map(|s| place(*s, sources, &lines)).collect();
         let mut keys: FxHashMap<Key, u32> = FxHashMap::default();
         let of = Vec::with_capacity(stream.records.len());
-        let mut s = Statics { items: Vec::new(), of, inside: Vec::new() };
+        let mut s = Statics { items: Vec::new(), of, inside: Vec::new(), places };
         // Instructions of the longest function at each place.
         let mut longest: Vec<u64> = Vec::new();
         for (i, r) in (0u32..).zip(&stream.records) {
@@ -90,7 +95,7 @@ impl Statics {
                 s.items.push(Static {
                     first: i,
                     name: vendor_name(r, mnemonic(r.op).unwrap_or("unknown")),
-                    code: place(stream, r, sources, &lines),
+                    code: s.place(r.site).unwrap_or(UNKNOWN).to_string(),
                     tile_op: stream.groups.get(r.group as usize).map(|g| g.name),
                     dtype: r.dtype,
                     kind: r.kind,
@@ -127,6 +132,18 @@ impl Statics {
         self.items.get(self.index(record))
     }
 
+    /// `file:line` of a site.
+    pub fn place(&self, site: SiteId) -> Option<&str> {
+        self.places.get(site.0 as usize).map(String::as_str)
+    }
+
+    /// `file:line` of an instruction inside the vector function that is static instruction
+    /// `index`: its own, or for microcode that of the tile operation.
+    pub fn inner_code(&self, index: usize, site: Option<SiteId>) -> &str {
+        let whole = self.items.get(index).map_or(UNKNOWN, |s| &s.code);
+        site.and_then(|s| self.place(s)).unwrap_or(whole)
+    }
+
     /// Address of an instruction.
     pub fn pc(index: usize) -> u64 {
         FIRST_PC + 4 * (index as u64 + RESERVED)
@@ -145,6 +162,9 @@ impl Statics {
     }
 }
 
+/// A place that no file is known for.
+const UNKNOWN: &str = "unknown:0";
+
 /// Instructions of the start-up, before the first of the program.
 const RESERVED: u64 = 2;
 
@@ -153,11 +173,10 @@ fn starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect()
 }
 
-fn place(stream: &Stream, r: &Record, sources: &[Arc<SourceFile>], lines: &[Vec<usize>]) -> String {
-    let Some(site) = stream.site(r) else { return "unknown:0".to_string() };
+fn place(site: Site, sources: &[Arc<SourceFile>], lines: &[Vec<usize>]) -> String {
     let file = usize::from(site.file);
     let (Some(source), Some(lines)) = (sources.get(file), lines.get(file)) else {
-        return "unknown:0".to_string();
+        return UNKNOWN.to_string();
     };
     let line = lines.partition_point(|&s| s <= site.span.start as usize);
     format!("{}:{line}", source.name)

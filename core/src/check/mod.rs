@@ -64,6 +64,9 @@ pub struct Ends {
     pub fix: String,
     /// Both ends lie in the microcode of this one tile operation.
     pub within: Option<&'static str>,
+    /// Statements of the accesses, where they stand in vector functions: of the record, of the
+    /// other end.
+    pub inside: [Option<SiteId>; 2],
 }
 
 impl Finding {
@@ -97,9 +100,11 @@ impl Finding {
     pub fn render(&self, stream: &Stream, files: &[Arc<SourceFile>]) -> Diagnostic {
         let mut diag = self.diag.clone();
         let here = self.ends.as_ref().map_or("", |e| e.here.as_str());
-        diag.labels.extend(label(stream, files, self.site, here));
+        let inside = self.ends.as_ref().map_or([None; 2], |e| e.inside);
+        let own = inside[0].unwrap_or(self.site);
+        diag.labels.extend(label(stream, files, own, here));
         let site = self.other.and_then(|r| stream.records.get(r as usize)).map(|r| r.site);
-        if let Some(site) = site.filter(|s| *s != self.site) {
+        if let Some(site) = inside[1].or(site).filter(|s| *s != own) {
             let text = match (&self.ends, self.diag.code.split('.').next()) {
                 (Some(ends), _) => ends.there.as_str(),
                 (None, Some("initcheck" | "memcheck")) => "last written here",
@@ -111,7 +116,9 @@ impl Finding {
             diag.notes.push(format!("met {} times at this place", self.count));
         }
         if let Some(e) = &self.ends {
-            let line = diag.labels.first().map(|l| l.file.line_col(l.span.start as usize).0);
+            // Nothing that orders pipes may stand inside a vector function.
+            let line = label(stream, files, self.site, "")
+                .map(|l| l.file.line_col(l.span.start as usize).0);
             diag.help = Some(match (e.within, line) {
                 (Some(op), _) => {
                     format!("in the microcode of {op}, before record {}: {}", self.record, e.fix)

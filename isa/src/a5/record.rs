@@ -9,6 +9,7 @@ use super::sink::{Executed, LoopEntry, MicroSink, RegId};
 use super::timing;
 use ptoemu_core::diag::Span;
 use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::SiteId;
 use ptoemu_core::time::vf::{self, Access, File, Inst, Reg, UB, VfProgram};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -37,6 +38,7 @@ struct Op {
     src: SmallVec<[RegId; 4]>,
     post: bool,
     place: Option<Place>,
+    site: SiteId,
 }
 
 #[derive(Clone, Debug)]
@@ -133,6 +135,7 @@ impl ScopeRecorder {
         let mut i = Inst::new(op.class, op.kind);
         i.dst = op.dst.iter().filter_map(|r| self.register(*r)).collect();
         i.src = op.src.iter().filter_map(|r| self.register(*r)).collect();
+        i.site = Some(op.site);
         i.post_update = op.post && op.kind == vf::Kind::Load;
         i.access = op.place.map(|p| Access {
             region: UB,
@@ -275,8 +278,12 @@ impl MicroSink for ScopeRecorder {
             src: m.reads.iter().copied().collect(),
             post: m.step.mods.post,
             place: place(m),
+            site: m.site,
         };
-        self.dtype.get_or_insert(m.step.dt);
+        // Predicates have lanes, but not the type that is worked on.
+        if matches!(kind, vf::Kind::Load | vf::Kind::Compute | vf::Kind::Store) {
+            self.dtype.get_or_insert(m.step.dt);
+        }
         if let Some((_, items)) = self.open.last_mut() {
             items.push(Item::Op(op));
             // Straight code counts as it comes, rounds when they close.

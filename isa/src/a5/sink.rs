@@ -3,6 +3,7 @@
 use super::core::{Step, Touch};
 use super::form::Kind;
 use ptoemu_core::diag::Span;
+use ptoemu_core::stream::SiteId;
 
 /// A virtual register: kind and number. Every value of the program has its own number;
 /// [`LoopEntry`] says which numbers of a loop name one register.
@@ -23,6 +24,8 @@ pub struct Executed<'a> {
     pub stmt: u32,
     /// Its place in the text.
     pub span: Span,
+    /// The same as a site of the stream.
+    pub site: SiteId,
     /// Registers read, in operand order.
     pub reads: &'a [RegId],
     /// Registers written, in result order.

@@ -202,6 +202,7 @@ impl Exec<'_> {
             step: &s.step,
             stmt: s.id,
             span,
+            site: self.machine.log.site,
             reads: &reads,
             writes: &writes,
             addresses,

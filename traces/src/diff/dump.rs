@@ -72,20 +72,30 @@ fn key(l: &Line) -> Key {
 pub fn read(name_of: &str, popped: impl BufRead, ended: impl BufRead) -> Result<Side, String> {
     let mut records = Records::default();
     let mut open: FxHashMap<Key, VecDeque<usize>> = FxHashMap::default();
-    each(popped, "instr_popped_log", |l| {
+    // Line of every issue, and the first end that no issue belongs to.
+    let (mut lines, mut alone) = (Vec::new(), None);
+    let cut_popped = each(popped, POPPED, |n, l| {
         open.entry(key(&l)).or_default().push_back(records.items.len());
+        lines.push(n);
         let id = l.id.unwrap_or(records.items.len() as u64);
         records.push(id, (&name(&l), lane(l.pipe)), l.tick, u64::MAX);
     })?;
     let mut unpaired = 0u64;
-    each(ended, "instr_log", |l| {
+    let cut_ended = each(ended, ENDED, |n, l| {
         let at = open.get_mut(&key(&l)).and_then(VecDeque::pop_front);
         match at.and_then(|i| records.items.get_mut(i)) {
             // The vendor's own tool drops pairs that end before they start.
             Some(r) => r.end = l.tick.max(r.start),
-            None => unpaired += 1,
+            None => {
+                unpaired += 1;
+                alone.get_or_insert(n);
+            }
         }
     })?;
+    let never = records.items.iter().zip(lines).find(|(r, _)| r.end == u64::MAX);
+    let never = never.map(|(r, n)| {
+        format!("{POPPED}, line {n}: {} at tick {} never ends", records.name(r), r.start)
+    });
     let before = records.items.len();
     records.items.retain(|r| r.end != u64::MAX);
     unpaired += (before - records.items.len()) as u64;
@@ -100,42 +110,71 @@ pub fn read(name_of: &str, popped: impl BufRead, ended: impl BufRead) -> Result<
         pipes: busy(&records),
         ..Side::default()
     };
+    for (what, line) in [(POPPED, cut_popped), (ENDED, cut_ended)] {
+        if let Some(n) = line {
+            side.notes.push(format!("{what} is cut off: line {n} has no end"));
+        }
+    }
     if unpaired > 0 {
-        side.notes.push(format!("{unpaired} lines of the dumps have no partner"));
+        let alone = alone.map(|n| format!("{ENDED}, line {n}: nothing was issued that ends there"));
+        let first = never.or(alone).unwrap_or_default();
+        side.notes.push(format!(
+            "the dumps are cut off or incomplete: {unpaired} lines have no partner ({first})"
+        ));
     }
     side.records = Some(records);
     Ok(side)
 }
+
+/// The two dumps as messages name them.
+const POPPED: &str = "instr_popped_log";
+const ENDED: &str = "instr_log";
 
 /// Lines of other kinds that dumps hold between those of instructions.
 fn other(line: &str) -> bool {
     line.trim().is_empty() || line.contains("poped from IQ") || !line.starts_with("[info] [")
 }
 
-fn each(dump: impl BufRead, what: &str, mut f: impl FnMut(Line)) -> Result<(), String> {
-    let (mut some, mut first) = (false, None);
-    for (n, line) in dump.split(b'\n').enumerate() {
-        let line = line.map_err(|e| format!("{what}: {e}"))?;
-        let line = String::from_utf8_lossy(&line);
+/// Calls `f` with the number and the content of every line that is one of an instruction. What it
+/// returns is the number of a last line that has no end: whoever wrote the dump was stopped there.
+fn each(
+    dump: impl BufRead,
+    what: &str,
+    mut f: impl FnMut(usize, Line),
+) -> Result<Option<usize>, String> {
+    let (mut some, mut first, mut cut) = (false, None, None);
+    let mut dump = dump;
+    let mut bytes = Vec::new();
+    for n in 1.. {
+        bytes.clear();
+        let read = dump.read_until(b'\n', &mut bytes).map_err(|e| format!("{what}: {e}"))?;
+        if read == 0 {
+            break;
+        }
+        if !bytes.ends_with(b"\n") {
+            cut = Some(n);
+        }
+        let line = String::from_utf8_lossy(&bytes);
         let line = line.trim_end();
         match parse(line) {
             Some(l) => {
                 some = true;
-                f(l);
+                f(n, l);
             }
             None if other(line) => {
                 if !line.trim().is_empty() {
-                    first.get_or_insert(n + 1);
+                    first.get_or_insert(n);
                 }
             }
+            None if cut.is_some() && some => {}
             None => {
                 let shown: String = line.chars().take(80).collect();
-                return Err(format!("{what}, line {}: no line of a dump: `{shown}`", n + 1));
+                return Err(format!("{what}, line {n}: no line of a dump: `{shown}`"));
             }
         }
     }
     match (some, first) {
-        (true, _) => Ok(()),
+        (true, _) => Ok(cut),
         (false, Some(n)) => Err(format!("{what}, line {n}: no line of an instruction dump")),
         (false, None) => Err(format!("{what} is empty")),
     }
@@ -191,16 +230,16 @@ pub fn summary(side: &mut Side, log: impl BufRead) {
 mod tests {
     use super::*;
 
-    const POPPED: &str = "[info] [00000010] (PC: 0x10) MTE2     : (Binary: 0x40a01000) MOV_OUT_TO_UB  Src:OUT,\n\
+    const DUMP: &str = "[info] [00000010] (PC: 0x10) MTE2     : (Binary: 0x40a01000) MOV_OUT_TO_UB  Src:OUT,\n\
         [info] [00000011] (PC: 0x14) VEC      : (Binary: 0x0) VADD  Dtype:F16, XD:X0=0x0\n\
         [info] [00000012] (PC: 0x14) VEC      : (Binary: 0x0) VADD  Dtype:F16, XD:X0=0x0\n";
-    const ENDED: &str = "[info] [00000020] (PC: 0x14) VEC      : (Binary: 0x0) VADD  Dtype:F16,\n\
+    const ENDS: &str = "[info] [00000020] (PC: 0x14) VEC      : (Binary: 0x0) VADD  Dtype:F16,\n\
         [info] [00000025] (PC: 0x14) VEC      : (Binary: 0x0) VADD  Dtype:F16,\n\
         [info] [00000030] (PC: 0x10) MTE2     : (Binary: 0x0) MOV_OUT_TO_UB  Src:OUT,\n";
 
     #[test]
     fn issues_and_ends_are_paired() {
-        let side = read("d", POPPED.as_bytes(), ENDED.as_bytes()).expect("sound");
+        let side = read("d", DUMP.as_bytes(), ENDS.as_bytes()).expect("sound");
         assert_eq!(side.cycles, 20);
         let busy = |lane: &str| side.pipes.get(lane).map(|p| p.busy);
         assert_eq!((busy("VECTOR"), busy("MTE2")), (Some(14), Some(20)));
@@ -213,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_is_no_dump_is_named() {
-        let fails = |text: &str| read("d", text.as_bytes(), ENDED.as_bytes()).expect_err("refused");
+        let fails = |text: &str| read("d", text.as_bytes(), ENDS.as_bytes()).expect_err("refused");
         assert_eq!(fails(""), "instr_popped_log is empty");
         assert!(fails("hello\n").contains("line 1: no line of an instruction dump"));
         assert!(fails("[info] [00x] (PC: 0x10) MTE2\n").contains("line 1: no line of a dump"));
@@ -221,9 +260,33 @@ mod tests {
         assert!(fails(lone).contains("no instruction that was issued and ended"));
     }
 
+    /// Wherever a dump is cut off, that is said, and where.
+    #[test]
+    fn dumps_that_were_cut_off() {
+        assert!(read("d", DUMP.as_bytes(), ENDS.as_bytes()).expect("sound").notes.is_empty());
+        let first = ENDS.find('\n').expect("lines") + 1;
+        for at in first..ENDS.len() {
+            let notes = read("d", DUMP.as_bytes(), &ENDS.as_bytes()[..at]).expect("read").notes;
+            assert!(!notes.is_empty(), "cut at {at}");
+            let line = ENDS[..at].lines().count();
+            let half = !ENDS[..at].ends_with('\n');
+            let said = format!("instr_log is cut off: line {line} has no end");
+            assert_eq!(notes.contains(&said), half, "cut at {at}: {notes:?}");
+        }
+        let notes = read("d", DUMP.as_bytes(), &ENDS.as_bytes()[..first]).expect("read").notes;
+        assert_eq!(
+            notes,
+            ["the dumps are cut off or incomplete: 2 lines have no partner (instr_popped_log, \
+              line 1: MOV_OUT_TO_UB at tick 10 never ends)"]
+        );
+        let short = DUMP.lines().next().expect("line").to_string() + "\n";
+        let notes = read("d", short.as_bytes(), ENDS.as_bytes()).expect("read").notes;
+        assert!(notes[0].contains("instr_log, line 1: nothing was issued"), "{notes:?}");
+    }
+
     #[test]
     fn the_summary_log_wins() {
-        let mut side = read("d", POPPED.as_bytes(), ENDED.as_bytes()).expect("sound");
+        let mut side = read("d", DUMP.as_bytes(), ENDS.as_bytes()).expect("sound");
         summary(
             &mut side,
             "kernal total ticks : 99\nvec_veccore0_su_busy_cycle   | 7\n".as_bytes(),

@@ -20,6 +20,7 @@ pub use text::text;
 
 use crate::profile::{InstrSum, PipeSum};
 use indexmap::{IndexMap, IndexSet};
+use ptoemu_core::time::Cause;
 use serde::Serialize;
 
 /// A number on both sides.
@@ -157,6 +158,11 @@ fn causes(s: &Side) -> bool {
     s.pipes.values().any(|p| !p.stalls.is_empty())
 }
 
+/// Does a side hold only sums, and those only of what worked?
+fn sums_only(s: &Side) -> bool {
+    s.records.is_none() && s.ops.is_none()
+}
+
 /// What is odd about the sides, and what could not be compared.
 fn notes(a: &Side, b: &Side) -> Vec<String> {
     let own = [("A", a), ("B", b)].into_iter();
@@ -166,6 +172,10 @@ fn notes(a: &Side, b: &Side) -> Vec<String> {
         (
             a.records.is_some() && b.records.is_some(),
             "records are not compared: a report holds only sums",
+        ),
+        (
+            sums_only(a) == sums_only(b),
+            "barriers and flags are not compared: a report leaves them out",
         ),
         (causes(a) && causes(b), "causes are not compared: a dump does not hold them"),
         (
@@ -188,15 +198,28 @@ fn union<'s>(
 }
 
 fn pipes(a: &Side, b: &Side, causes: bool) -> Vec<PipeDelta> {
-    let none = PipeSum::default();
-    let names = union(a.pipes.keys(), b.pipes.keys());
+    let mut names = union(a.pipes.keys(), b.pipes.keys());
+    // A pipe that ran nothing stands in no report.
+    let nothing = |p: &PipeSum| p.busy == 0 && p.records == 0;
+    names.retain(|n| match (a.pipes.get(*n), b.pipes.get(*n)) {
+        (Some(p), None) | (None, Some(p)) => !nothing(p),
+        _ => true,
+    });
+    // One that is missing on a side idled all the time there.
+    let of = |side: &Side, pipe: &str| {
+        side.pipes.get(pipe).cloned().unwrap_or_else(|| PipeSum {
+            stalls: [(Cause::Idle.name().to_string(), side.cycles)].into(),
+            ..PipeSum::default()
+        })
+    };
     let one = |pipe: &str| {
-        let (x, y) = (a.pipes.get(pipe).unwrap_or(&none), b.pipes.get(pipe).unwrap_or(&none));
+        let (x, y) = (of(a, pipe), of(b, pipe));
+        let cycles = |c: &str| {
+            let of = |s: &PipeSum| s.stalls.get(c).copied().unwrap_or(0);
+            Pair::new(of(&x), of(&y))
+        };
         let stalls = union(x.stalls.keys(), y.stalls.keys()).into_iter().filter(|_| causes);
-        let of = |s: &PipeSum, c: &str| s.stalls.get(c).copied().unwrap_or(0);
-        let stalls = stalls
-            .map(|c| CauseDelta { cause: c.into(), cycles: Pair::new(of(x, c), of(y, c)) })
-            .collect();
+        let stalls = stalls.map(|c| CauseDelta { cause: c.into(), cycles: cycles(c) }).collect();
         PipeDelta { pipe: pipe.into(), busy: Pair::new(x.busy, y.busy), stalls }
     };
     names.into_iter().map(one).collect()
@@ -213,7 +236,11 @@ fn instructions(a: &Side, b: &Side) -> (&'static str, Vec<InstrDelta>) {
     let held = a.held.is_some() && b.held.is_some();
     let (x, y) = (sums(a, held), sums(b, held));
     let none = InstrSum::default();
-    let names = union(x.keys(), y.keys());
+    let mut names = union(x.keys(), y.keys());
+    if sums_only(a) != sums_only(b) {
+        let held = |s: &IndexMap<String, InstrSum>, n: &str| s.get(n).is_some_and(|i| i.busy > 0);
+        names.retain(|n| held(&x, n) || held(&y, n));
+    }
     let mut out: Vec<InstrDelta> = names
         .into_iter()
         .map(|name| {

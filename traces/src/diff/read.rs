@@ -2,7 +2,9 @@
 
 use super::Side;
 use crate::profile::{InstrSum, PipeSum, Profile};
+use crate::statics::FUNCTION;
 use indexmap::IndexMap;
+use ptoemu_isa::a5::catalogue;
 use serde::Deserialize;
 
 /// The profile of a folder of traces.
@@ -97,8 +99,15 @@ fn spelt(i: &Instr) -> String {
     match i.pipe.as_str() {
         "MTE2" => "MOV_OUT_TO_UB".to_string(),
         "MTE3" => "MOV_UB_TO_OUT".to_string(),
+        _ if function(&i.name) => FUNCTION.to_string(),
         _ => format!("{}.{}", i.name.to_ascii_uppercase(), i.dtype),
     }
+}
+
+/// Is it what reports call a vector function?
+fn function(mnemonic: &str) -> bool {
+    let catalogue = catalogue::catalogue();
+    catalogue.get(catalogue::function()).is_some_and(|e| e.mnemonic == mnemonic)
 }
 
 #[cfg(test)]

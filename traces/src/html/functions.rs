@@ -54,7 +54,7 @@ pub(super) fn section(page: &mut Page, id: usize, t: &Trace) {
         page.heading(&format!("{name}, line {line}"));
         page.figure(&pressure(name, &site.ports), "");
         if let Some(f) = t.function(&site.first) {
-            page.figure(&stages(name, f), "");
+            page.figure(&stages(t, name, f), "");
         }
     }
     if sites.len() > FUNCTIONS {
@@ -133,7 +133,7 @@ fn pressure(name: &str, ports: &[PortUse]) -> plot::Plot {
 }
 
 /// The first instructions from the front end to their result.
-fn stages(name: &str, f: &Function) -> plot::Plot {
+fn stages(t: &Trace, name: &str, f: &Function) -> plot::Plot {
     let shown = f.shown().min(DRAWN);
     let mut causes = [false; Cause::ALL.len()];
     let rows: Vec<(String, Vec<Stretch>)> = (0..shown)
@@ -148,8 +148,13 @@ fn stages(name: &str, f: &Function) -> plot::Plot {
             }
             let (from, to) = (r.issue as f64, r.done as f64);
             row.push(Stretch { from, to, colour: 0, thin: false, tip: "executes".into() });
-            let label = f.inst(&r).map_or(String::new(), |i| i.mnemonic.clone());
-            (format!("{} {label}", r.seq), row)
+            let inst = f.inst(&r);
+            let label = inst.map_or(String::new(), |i| i.mnemonic.clone());
+            let line = match inst.and_then(|i| t.statics.place(i.site?)) {
+                Some(code) => format!(":{}", super::data::line(code)),
+                None => String::new(),
+            };
+            (format!("{} {label}{line}", r.seq), row)
         })
         .collect();
     let mut keys = vec![("executes", 0)];

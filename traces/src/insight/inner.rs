@@ -61,7 +61,7 @@ impl Writer<'_> {
         let index = t.statics.index(r.launch);
         put::hex(&mut self.line, t.statics.inner_pc(index, r.at.inst));
         self.raw("\",\"code\":");
-        self.string(t.statics.items().get(index).map_or("", |s| &s.code));
+        self.string(t.statics.inner_code(index, i.site));
         self.raw(",\"detail\":\"");
         self.raw(&i.detail);
         self.raw("\",\"waited_for\":\"");

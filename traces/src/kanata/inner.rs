@@ -1,6 +1,6 @@
 //! Rows of the instructions inside vector functions.
 
-use super::{Mark, Marks, Writer};
+use super::{Mark, Marks, Writer, text};
 use crate::events::Lane;
 use crate::put;
 use crate::vf::{Function, Micros};
@@ -86,12 +86,10 @@ impl Writer<'_, '_, '_> {
 
     /// Declares the next instruction.
     fn bear(&mut self) {
-        let (Some(r), Some(f)) = (self.inner.born, self.inner.now.as_ref().map(|m| m.function))
-        else {
-            return;
-        };
-        if let Some(i) = f.inst(&r) {
-            let id = self.declare_inner(f, &r, i.lane);
+        let now = self.inner.now.as_ref().map(|m| (m.function, m.index));
+        let (Some(r), Some((f, index))) = (self.inner.born, now) else { return };
+        if f.inst(&r).is_some() {
+            let id = self.declare_inner(f, &r, index);
             if self.inner.ids.len() == REMEMBERED {
                 self.inner.ids.pop_front();
             }
@@ -113,7 +111,8 @@ impl Writer<'_, '_, '_> {
         self.inner.read();
     }
 
-    fn declare_inner(&mut self, f: &Function, r: &VfRecord, lane: Lane) -> u32 {
+    fn declare_inner(&mut self, f: &Function, r: &VfRecord, index: usize) -> u32 {
+        let lane = f.inst(r).map_or(Lane::RvecScalar, |i| i.lane);
         let id = self.declare(self.ids, lane);
         self.command(b"L", u64::from(id));
         self.line.extend_from_slice(b"\t0\t    ");
@@ -127,6 +126,11 @@ impl Writer<'_, '_, '_> {
         self.line.push(b'\n');
         self.command(b"L", u64::from(id));
         self.line.extend_from_slice(b"\t1\t");
+        if let Some(i) = f.inst(r) {
+            let code = self.t.statics.inner_code(index, i.site);
+            text(&mut self.line, code.rsplit('/').next().unwrap_or(code));
+            self.line.extend_from_slice(b"\\n");
+        }
         for (name, cycle) in [
             ("dispatched ", r.dispatch),
             ("renamed ", r.rename),

@@ -269,17 +269,19 @@ impl<'t, 'a, 'w> Writer<'t, 'a, 'w> {
         for launch in t.launches() {
             let Some(all) = t.micros(&launch) else { continue };
             let function = all.function;
+            let index = t.statics.index(launch.record);
             for r in in_order(all, |r| r.dispatch, |r| r.issue) {
-                self.inner(function, &r)?;
+                self.inner(function, &r, index)?;
             }
         }
         Ok(())
     }
 
-    fn inner(&mut self, f: &Function, r: &VfRecord) -> io::Result<()> {
+    fn inner(&mut self, f: &Function, r: &VfRecord, index: usize) -> io::Result<()> {
         let Some(i) = f.inst(r) else { return Ok(()) };
         let track = self.place(i.lane, r.issue, r.done);
         let said = [
+            ("code", Value::Shared(self.t.statics.inner_code(index, i.site))),
             ("detail", Value::Shared(i.detail.as_str())),
             ("number", Value::Number(r.seq)),
             ("dispatched", Value::Number(r.dispatch)),

@@ -5,6 +5,7 @@ use super::{and_more, lines};
 use crate::events::{Event, Trace};
 use crate::vf::{Function, PortUse, ports};
 use indexmap::IndexMap;
+use ptoemu_core::stream::SiteId;
 use ptoemu_core::time::vf::{Cause, VfRecord};
 
 /// Functions of the program whose ports are shown.
@@ -39,14 +40,14 @@ pub(super) fn section(t: &Trace) -> String {
     out.push_str("\nInstructions inside, by the cycles they waited from dispatch to start:\n");
     out.push_str(&instructions(t));
     for (&index, site) in sites.iter().take(FUNCTIONS) {
-        out.push_str(&format!("\nPorts of {}\n", place(t, index)));
+        out.push_str(&format!("\nPorts of {}\n", place(t, index, None)));
         out.push_str(&pressure(t, site));
     }
     if sites.len() > FUNCTIONS {
         out.push_str(&format!("\n{} more functions\n", sites.len() - FUNCTIONS));
     }
     if let Some((&index, first)) = sites.iter().find_map(|(i, s)| Some((i, s.first?))) {
-        out.push_str(&format!("\nTimeline of {}, first launch shown\n", place(t, index)));
+        out.push_str(&format!("\nTimeline of {}, first launch shown\n", place(t, index, None)));
         out.push_str(&drawn(t, &first));
     }
     out
@@ -71,9 +72,11 @@ fn sites(t: &Trace) -> IndexMap<usize, Site> {
     all
 }
 
-fn place(t: &Trace, index: usize) -> String {
+/// A function, or an instruction of it that has a line of its own.
+fn place(t: &Trace, index: usize, site: Option<SiteId>) -> String {
     let Some(s) = t.statics.items().get(index) else { return String::new() };
-    format!("{} at {}", s.tile_op.unwrap_or("the vecscope"), s.code)
+    let code = t.statics.inner_code(index, site);
+    format!("{} at {code}", s.tile_op.unwrap_or("the vecscope"))
 }
 
 fn overview(t: &Trace, sites: &IndexMap<usize, Site>) -> String {
@@ -87,7 +90,7 @@ fn overview(t: &Trace, sites: &IndexMap<usize, Site>) -> String {
             s.active.to_string(),
             s.instructions.to_string(),
             format!("{:.2}", s.instructions as f64 / s.cycles.max(1) as f64),
-            place(t, index),
+            place(t, index, None),
         ]);
     }
     let mut out = String::new();
@@ -117,15 +120,17 @@ fn instructions(t: &Trace) -> String {
         causes: [u64; Cause::ALL.len()],
         longest: u64,
     }
-    let mut totals: IndexMap<(usize, u32), (Row, String)> = IndexMap::new();
+    type Named = (Row, String, Option<SiteId>);
+    let mut totals: IndexMap<(usize, u32), Named> = IndexMap::new();
     for e in t.launches() {
         let Some(all) = t.micros(&e) else { continue };
         let (f, index) = (all.function, t.statics.index(e.record));
         for r in all {
-            let (row, _) = totals.entry((index, r.inst)).or_insert_with(|| {
+            let (row, ..) = totals.entry((index, r.inst)).or_insert_with(|| {
                 let i = f.inst(&r);
                 let name = i.map_or(String::new(), |i| format!("{} {}", i.name, i.detail));
-                (Row { count: 0, waited: 0, causes: [0; Cause::ALL.len()], longest: 0 }, name)
+                let row = Row { count: 0, waited: 0, causes: [0; Cause::ALL.len()], longest: 0 };
+                (row, name, i.and_then(|i| i.site))
             });
             let waited = r.issue - r.dispatch;
             row.count += 1;
@@ -134,10 +139,10 @@ fn instructions(t: &Trace) -> String {
             row.causes.iter_mut().zip(&r.waits).for_each(|(sum, w)| *sum += w);
         }
     }
-    totals.sort_by(|a, (x, _), b, (y, _)| y.waited.cmp(&x.waited).then(a.cmp(b)));
+    totals.sort_by(|a, (x, ..), b, (y, ..)| y.waited.cmp(&x.waited).then(a.cmp(b)));
     let head = ["waited", "count", "mean", "longest", "mostly for", "in", "instruction"];
     let mut rows = vec![head.map(String::from).to_vec()];
-    for (&(index, _), (r, name)) in totals.iter().take(ROWS) {
+    for (&(index, _), (r, name, site)) in totals.iter().take(ROWS) {
         let most = Cause::ALL.iter().max_by_key(|c| (r.causes[**c as usize], -(**c as i32)));
         rows.push(vec![
             r.waited.to_string(),
@@ -145,7 +150,7 @@ fn instructions(t: &Trace) -> String {
             format!("{:.1}", r.waited as f64 / r.count.max(1) as f64),
             r.longest.to_string(),
             most.map_or("", |c| c.name()).to_string(),
-            place(t, index),
+            place(t, index, *site),
             name.clone(),
         ]);
     }
@@ -219,14 +224,18 @@ fn drawn(t: &Trace, e: &Event) -> String {
         grid.fill(&mut row, r.issue..r.done, b'x');
         grid.fill(&mut row, r.done.saturating_sub(1).max(r.issue)..r.done, b'X');
         let cells = String::from_utf8_lossy(&row).into_owned();
-        out.push_str(format!("{:>6} {cells} {}", r.seq, named(f, r)).trim_end());
+        out.push_str(format!("{:>6} {cells} {}", r.seq, named(t, f, r)).trim_end());
         out.push('\n');
     }
     out
 }
 
-fn named(f: &Function, r: &VfRecord) -> String {
-    f.inst(r).map_or(String::new(), |i| format!("{} {}", i.name, i.detail))
+fn named(t: &Trace, f: &Function, r: &VfRecord) -> String {
+    let Some(i) = f.inst(r) else { return String::new() };
+    match i.site.and_then(|s| t.statics.place(s)) {
+        Some(code) => format!("{} {} at {code}", i.name, i.detail),
+        None => format!("{} {}", i.name, i.detail),
+    }
 }
 
 fn letter(c: Cause) -> u8 {

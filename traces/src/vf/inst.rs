@@ -4,6 +4,7 @@
 use crate::detail::dtype;
 use crate::events::Lane;
 use ptoemu_core::dtype::DType;
+use ptoemu_core::stream::SiteId;
 use ptoemu_core::time::vf::{Access, Bar, File, Inst, Kind, Reg, VfProgram};
 use std::fmt::Write;
 
@@ -22,6 +23,8 @@ pub struct MicroInst {
     pub detail: String,
     /// What executes it.
     pub kind: Kind,
+    /// Statement it was written as, if it is no microcode.
+    pub site: Option<SiteId>,
 }
 
 impl MicroInst {
@@ -46,6 +49,7 @@ fn one(p: &VfProgram, i: &Inst) -> MicroInst {
         dtype: t,
         detail: operands(i, t),
         kind: i.kind,
+        site: i.site,
         mnemonic,
     }
 }

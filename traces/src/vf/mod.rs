@@ -256,6 +256,8 @@ impl<'a> Functions<'a> {
 /// The instructions of one launch that a trace shows, in program order, with cycles of the run.
 pub struct Micros<'f, 'a> {
     pub(crate) function: &'f Function<'a>,
+    /// The static instruction that launched it.
+    pub(crate) index: usize,
     seqs: Range<u64>,
     /// Launch.
     start: u64,
@@ -264,10 +266,10 @@ pub struct Micros<'f, 'a> {
 }
 
 impl<'f, 'a> Micros<'f, 'a> {
-    /// Those of a launch at `start`: alive in the cycles of `window`, of the instruction `op`.
+    /// Those of a launch, a static instruction at `start`: alive in the cycles of `window`, of the instruction `op`.
     pub(crate) fn new(
         function: &'f Function<'a>,
-        start: u64,
+        (index, start): (usize, u64),
         window: Option<Range<u64>>,
         op: Option<&'f str>,
     ) -> Micros<'f, 'a> {
@@ -277,7 +279,7 @@ impl<'f, 'a> Micros<'f, 'a> {
                 function.alive(&(w.start.saturating_sub(start)..w.end.saturating_sub(start)))
             }
         };
-        Micros { function, seqs, start, window, op }
+        Micros { function, index, seqs, start, window, op }
     }
 
     fn wanted(&self, r: &VfRecord) -> bool {

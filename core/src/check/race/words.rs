@@ -5,6 +5,7 @@ use crate::access::Space;
 use crate::check::{Ends, Finding};
 use crate::diag::Diagnostic;
 use crate::stream::{Group, Kind, Pipe, Record, Stream};
+use crate::time::vf::{Inst, VfProgram};
 
 /// Records looked at for an explanation; further ones are not worth the time.
 const LOOK: u32 = 10_000;
@@ -22,14 +23,16 @@ pub(super) fn finding(check: &Check, pair: &Pair, first: &Record, second: &Recor
         Place::Register(n) => (REGISTERS[n], REGISTERS[n].to_string()),
     };
     let (from, to) = (Pipe::ALL[pair.from].name(), Pipe::ALL[pair.to].name());
+    let (older, newer) =
+        (inside(check, pair, first, then == "Write"), inside(check, pair, second, now == "Write"));
     let core = check.options.core;
     let message = format!("Potential {kind} hazard detected at core{core} in {memory}");
-    let end = |pipe: &str, what: &str, r: &Record, i: u32| {
-        format!("{pipe} {what} at {at} by {}, record {i}", name(check, r))
+    let end = |pipe: &str, what: &str, r: &Record, inst, i: u32| {
+        format!("{pipe} {what} at {at} by {}, record {i}", name(check, r, inst))
     };
     let diag = Diagnostic::new(code, pair.level, message)
-        .note(end(from, then, first, pair.first))
-        .note(end(to, now, second, pair.second))
+        .note(end(from, then, first, older, pair.first))
+        .note(end(to, now, second, newer, pair.second))
         .note(why(check.stream, pair));
     let within = (first.group == second.group).then(|| group(check.stream, second)).flatten();
     let ends = Ends {
@@ -37,6 +40,7 @@ pub(super) fn finding(check: &Check, pair: &Pair, first: &Record, second: &Recor
         there: format!("{from} {then}"),
         fix: fix(check, pair),
         within: within.map(|g| g.name),
+        inside: [newer, older].map(|i| i.and_then(|(_, i)| i.site)),
     };
     let finding = Finding::new(diag, pair.second, second.site).other(Some(pair.first));
     let finding = match pair.place {
@@ -50,12 +54,29 @@ fn group<'s>(stream: &'s Stream, r: &Record) -> Option<&'s Group> {
     stream.groups.get(r.group as usize)
 }
 
-/// `vadd.f32 of tadd`.
-fn name(check: &Check, r: &Record) -> String {
+/// The instruction of a vector function that touches the bytes, if that is known.
+fn inside<'s>(
+    check: &Check<'s>,
+    pair: &Pair,
+    r: &Record,
+    write: bool,
+) -> Option<(&'s VfProgram, &'s Inst)> {
+    let Place::Bytes(Space::Ub, a, b) = pair.place else { return None };
+    let function = check.stream.functions.get(r.link).filter(|_| r.kind == Kind::Function)?;
+    Some((function, function.touching(a..b, write)?))
+}
+
+/// `vadd.f32 of tadd`; an instruction of a vector function with the function it is in.
+fn name(check: &Check, r: &Record, inst: Option<(&VfProgram, &Inst)>) -> String {
     let mnemonic = check.options.catalogue.get(r.op).map_or("?", |e| e.mnemonic);
     if r.kind == Kind::Function {
         let within = group(check.stream, r).map_or(String::new(), |g| format!(" of {}", g.name));
-        return format!("{mnemonic}{within}");
+        let class = inst.and_then(|(p, i)| p.classes.get(usize::from(i.class)));
+        let class = class.map_or(String::new(), |c| match c.dtype {
+            Some(t) => format!("{}.{t} in ", c.name),
+            None => format!("{} in ", c.name),
+        });
+        return format!("{class}{mnemonic}{within}");
     }
     match group(check.stream, r) {
         Some(g) => format!("{mnemonic}.{} of {}", r.dtype, g.name),

@@ -23,6 +23,7 @@ mod rename;
 mod retire;
 mod state;
 mod tables;
+mod touch;
 mod walk;
 
 pub use allocate::allocate;

@@ -4,6 +4,7 @@
 //! names have become numbers, addresses are affine in the loop counters.
 
 use crate::dtype::DType;
+use crate::stream::SiteId;
 use smallvec::SmallVec;
 
 /// Register files of the vector core.
@@ -119,6 +120,9 @@ pub struct Inst {
     pub access: Option<Access>,
     /// The address register is advanced by the access itself.
     pub post_update: bool,
+    /// Statement it was written as. None in the microcode of a tile operation, which stands where
+    /// the record of the function says.
+    pub site: Option<SiteId>,
 }
 
 /// Which figures an instruction uses.
@@ -211,6 +215,7 @@ impl Inst {
             src: SmallVec::new(),
             access: None,
             post_update: false,
+            site: None,
         }
     }
 
