@@ -201,6 +201,10 @@ fn around(name: &str, dtype: Option<DType>) -> Vec<VfProgram> {
     nodes.extend((0..3).map(|i| me(&mut b, 4 + i, &[])));
     nodes.push(b.op("vadd", 9, &[]));
     out.push(b.done(nodes));
+    // More than a unit holds unfinished.
+    let mut b = Build { dtype, ..Build::default() };
+    let nodes = (0..20).map(|i| me(&mut b, i, &[])).collect();
+    out.push(b.done(nodes));
     out
 }
 

@@ -124,12 +124,12 @@ mod tests {
             (a.pieces, a.stride) = (1 + next(4) as u16, next(200) as i32 - 100);
             let trips = [next(6), next(6)];
             let from = next(3000) as i64;
-            let range = from..from + 1 + next(40) as i64;
+            let range = from..from + 1 + next(100) as i64;
             let expected = plainly(&a, &trips, &range);
             met[usize::from(expected)] += 1;
             assert_eq!(meets(&a, &trips, &range), expected, "{a:?} {trips:?} {range:?}");
         }
-        assert!(met[0] > 500 && met[1] > 500, "{met:?}");
+        assert!(met.iter().all(|n| *n > 300), "{met:?}");
     }
 
     #[test]
