@@ -60,24 +60,37 @@ fn selections() {
     assert!(n == 10 && median <= 0.1, "{n} {median}");
 }
 
-/// Another simulator version, on which no figure was chosen; sizes are given at run time.
-#[test]
-fn test_programs_of_another_simulator() {
+/// Errors of the rows of a kind whose case starts with one of these words.
+fn other_points(kind: &str, starts: &[&str]) -> Vec<f64> {
     let target = find("950pr").unwrap_or_else(|e| panic!("{e:?}"));
     let table = records(include_str!("data/measured/board_and_simulator_points.csv")).unwrap();
     let rows = ptoemu::measured::points_on(&table, &target, Quirks::vendor()).unwrap();
     let mine = table.iter().filter(|r| r.get("target").is_some_and(|t| t == "a5")).count();
     assert_eq!(rows.len(), mine, "no row is dropped");
-    let ops = ["TADD ", "TADDS ", "TSUB ", "TMAX ", "TMAXS ", "TNOT ", "TAND ", "TSHLS "];
     let mut errors: Vec<f64> = rows
         .iter()
-        .filter(|r| r.kind == "tile op, test program" && ops.iter().any(|o| r.case.starts_with(o)))
+        .filter(|r| r.kind == kind && starts.iter().any(|o| r.case.starts_with(o)))
         .filter_map(|r| match &r.result {
             Scored::Ran { rel_error, .. } => Some(rel_error.abs()),
             Scored::Skipped { .. } => None,
         })
         .collect();
     errors.sort_by(f64::total_cmp);
+    errors
+}
+
+/// Row sums, on which the one figure was chosen that says when a sum leaves its unit.
+#[test]
+fn row_sums() {
+    let errors = other_points("tile op, one call", &["TROWSUM "]);
+    assert!(errors.len() == 6 && errors[2] <= 0.02 && errors[5] <= 0.055, "{errors:?}");
+}
+
+/// Another simulator version, on which no figure was chosen; sizes are given at run time.
+#[test]
+fn test_programs_of_another_simulator() {
+    let ops = ["TADD ", "TADDS ", "TSUB ", "TMAX ", "TMAXS ", "TNOT ", "TAND ", "TSHLS "];
+    let errors = other_points("tile op, test program", &ops);
     let (n, max) = (errors.len(), errors.last().copied().unwrap_or(1.0));
     println!("{n} points: median {:.4}, max {max:.4}", errors[n / 2]);
     assert!(n >= 20 && errors[n / 2] <= 0.002 && max <= 0.05, "{errors:?}");
