@@ -91,6 +91,37 @@ fn regimes_and_crossings_hold_where_they_are_said() {
     }
 }
 
+/// Between targets a figure that both have moves in both.
+#[test]
+fn crossings_of_two_targets_turn_what_both_have() {
+    let v = json("sensitivity trowmax f32 64x128 -v a3 --draws 20 --against a2");
+    let even = &v["break_even"];
+    let faster = even["ours"].as_f64() < even["theirs"].as_f64();
+    for c in even["crossings"].as_array().expect("crossings") {
+        let us = |on: &str, at: &Value| {
+            let set = format!("--set {}={at}", c["path"].as_str().unwrap());
+            json(&format!("whatif op trowmax f32 --shape 64x128 -v {on} {set}"))["results"][0]
+                ["least"]["cycles"]
+                .as_f64()
+                .expect("cycles")
+        };
+        let (ours, theirs) = (us("a3", &c["at"]), us("a2", &c["at_rival"]));
+        let time = |name: &str, cycles: f64| {
+            let mhz = ptoemu::targets::find(name).expect("target").value("clock_mhz");
+            cycles / mhz.expect("a clock")
+        };
+        let (ours, theirs) = (time("a3", ours), time("a2", theirs));
+        assert_ne!(ours < theirs, faster, "{c}");
+        assert!((c["theirs"].as_f64().unwrap() - theirs).abs() < 1e-9, "{c}");
+    }
+    // What only one of them has moves there alone.
+    let v = json("sensitivity tadd f32 64x128 -v a3 --draws 20 --against 950pr");
+    let all = v["break_even"]["crossings"].as_array().expect("crossings");
+    let of = |path: &str| all.iter().find(|c| c["path"].as_str().unwrap().starts_with(path));
+    let alone = of("vadd.").expect("a crossing by the rate of the instruction");
+    assert!(alone["at_rival"].is_null(), "{alone}");
+}
+
 #[test]
 fn what_is_certain_leaves_nothing_open() {
     let none = "--range Measured=0% --range Derived=0% --range Documented=0% --range Assumed=0%";
@@ -191,6 +222,94 @@ fn a_folder_holds_page_pictures_and_rows() {
     }
 }
 
+/// Two operations on two targets: 2 x 2 x 4 x 3 points.
+const WHATIF: &str = "whatif op trowmax,tadd f32 --shape 64x128 -v a3,a2 \
+                      --set ub.bank_groups=4..32:x2 --set drain=0,6,12";
+
+#[test]
+fn a_page_of_settings_says_what_the_rows_say() {
+    let dir = scratch("whatif_page");
+    let at = dir.display();
+    let (status, _, err) = ptoemu(&format!("{WHATIF} --page {at}"));
+    assert_eq!(status, 0, "{err}");
+    let read = |f: &str| std::fs::read_to_string(dir.join(f)).expect("the file");
+    let page = read("study.html");
+    for f in ["study.html", "figure-1.svg", "pair-1.svg", "bounds-1.svg", "spread-4.svg"] {
+        assert!(err.contains(f) && read(f).contains("<svg"), "{f}: {err}");
+    }
+    assert!(page.contains(&format!("--page {at}")) && !page.contains("src="));
+    // Every row is on the page: a small study has all.
+    let rows = read("study.csv");
+    let cells: Vec<Vec<&str>> = rows.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    assert_eq!(cells.len(), 48);
+    let body = page.split("<table class=\"sorts\" id=\"settings\">").nth(1).expect("the table");
+    for c in &cells {
+        let start = format!("<tr><td>{}</td><td>{}</td><td>{}</td>", c[1], c[2], c[3]);
+        let values = format!("data-v=\"{}\">{}</td>", c[6], c[6]);
+        assert!(body.contains(&start) && body.contains(&values), "{c:?}");
+    }
+    // The least of each series, in microseconds since there are two clocks.
+    let us = |c: &Vec<&str>| c[7].parse::<f64>().expect("time");
+    for (op, on) in [("trowmax f32", "a3"), ("tadd f32", "a2")] {
+        let mine = cells.iter().filter(|c| c[1] == op && c[3] == on);
+        let least = mine.map(us).fold(f64::INFINITY, f64::min);
+        let cell = format!("{}</td><td><code>", (least * 1e4).round() / 1e4);
+        assert!(page.contains(&cell), "{op} on {on}: {cell}");
+    }
+    // Gone on with, it is the same page.
+    std::fs::write(dir.join("study.csv"), &rows[..rows.len() / 2]).expect("written");
+    let (status, _, err) = ptoemu(&format!("{WHATIF} --page {at} --resume"));
+    assert_eq!(status, 0, "{err}");
+    assert!(page == read("study.html") && rows == read("study.csv"));
+}
+
+#[test]
+fn a_page_of_many_settings_stays_small() {
+    let dir = scratch("whatif_many");
+    let line = format!("{} --set end=0..99 --page {}", WHATIF.replace(",tadd", ""), dir.display());
+    let (status, _, err) = ptoemu(&line);
+    assert_eq!(status, 0, "{err}");
+    let page = std::fs::read_to_string(dir.join("study.html")).expect("the page");
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+    assert!(page.contains("study.csv has all 2400 points"));
+    let rows = std::fs::read_to_string(dir.join("study.csv")).expect("rows");
+    assert_eq!(rows.lines().count(), 2401);
+}
+
+/// Parts of a study have no page; what they are joined to has the page of one run.
+#[test]
+fn parts_get_their_page_once_they_are_joined() {
+    let dir = scratch("whatif_parts");
+    std::fs::create_dir_all(&dir).expect("folder");
+    let study = dir.join("study.ron");
+    let text = r#"(schema: 1, targets: ["a3"], ops: [(op: "tadd", dtype: "f32", shapes: ["8x64"])],
+        set: {"drain": "0..40", "end": [0, 7]}, page: "page")"#;
+    std::fs::write(&study, text).expect("written");
+    let (s, at) = (study.display(), dir.display());
+    assert_eq!(ptoemu(&format!("whatif {s}")).0, 0);
+    let read = |f: &str| std::fs::read_to_string(dir.join(f)).expect("the file");
+    let one = read("page/study.html");
+    let (status, _, err) = ptoemu(&format!("whatif {s} --shard 0/2 -o {at}/0.csv"));
+    assert_eq!(status, 2);
+    assert!(err.contains("whatif merge PARTS -o whole.csv") && err.contains("--resume"), "{err}");
+    assert!(!dir.join("0.csv").exists());
+    let parts = text.replace(", page: \"page\"", "");
+    std::fs::write(&study, parts).expect("written");
+    for i in 0..2 {
+        assert_eq!(ptoemu(&format!("whatif {s} --shard {i}/2 -o {at}/{i}.csv")).0, 0);
+    }
+    assert_eq!(ptoemu(&format!("whatif merge {at}/0.csv {at}/1.csv -o {at}/whole.csv")).0, 0);
+    let (status, _, err) =
+        ptoemu(&format!("whatif {s} -o {at}/whole.csv --resume --page {at}/two"));
+    assert_eq!(status, 0, "{err}");
+    // Up to what was typed and the name of the rows.
+    let body = |page: &str| {
+        let end = page.find("id=\"again\"").expect("the command");
+        page[..end].replace("whole.csv", "study.csv")
+    };
+    assert_eq!(body(&one), body(&read("two/study.html")));
+}
+
 #[test]
 fn broken_studies_have_messages() {
     let file = scratch("study_file");
@@ -200,7 +319,27 @@ fn broken_studies_have_messages() {
         ("sensitivity tfoo f32 8x64".into(), "no tile operation `tfoo`"),
         ("sensitivity tadd f33 8x64".into(), "unknown element type"),
         ("sensitivity tadd f32 8by64".into(), "is not RxC"),
-        ("sensitivity tadd f32".into(), "give KERNEL.pto, or OP TYPE RxC"),
+        ("sensitivity tadd f32".into(), "`tadd f32` is not all: give KERNEL.pto, or OP TYPE RxC"),
+        ("sensitivity tadd".into(), "`tadd` is not all: give KERNEL.pto, or OP TYPE RxC"),
+        ("shapes tadd --rows 8 --cols 64".into(), "`tadd` is not all: give KERNEL.pto, or OP TYPE"),
+        ("shapes tadd f32 --rows 8 --cols 64 --ub 0".into(), "0 is not in 1.."),
+        ("sensitivity tadd f32 0x64".into(), "0x64 holds nothing"),
+        ("whatif tadd".into(), "use `ptoemu whatif op tadd TYPE --shape RxC`"),
+        ("whatif op tadd f32 --shape 8x64 -o x.parquet".into(), "write FILE.csv and convert it"),
+        ("whatif op tadd f32 --shape 8x64 -o x.xlsx".into(), "no .xlsx is written"),
+        ("whatif merge a.csv -o x.parquet".into(), "write FILE.csv and convert it"),
+        ("whatif op tadd f32 --shape 8x64 --resume".into(), "give -o FILE, or --page DIR"),
+        ("whatif op tadd f32 --shape 8x64 -o src".into(), "--page src writes a page there"),
+        (
+            "whatif op tadd f32 --shape 8x64 --set drain=0..9999 --set end=0..9999 --page x".into(),
+            "--page shows 10000000 points at most, and the study has 100000000",
+        ),
+        ("whatif op tadd f32 --shape 8x64 --set drain=1e308".into(), "`drain` is 1e308, outside"),
+        ("whatif op tadd f32 --shape 8x64 --set vadd=1".into(), "its figures are vadd.f32.startup"),
+        (
+            "whatif op tadd f32 --shape 8x64 --set vadd.startup=1 --set vadd.f32.startup=2".into(),
+            "`vadd.startup` and `vadd.f32.startup` set the same figure",
+        ),
         ("sensitivity tadd f32 99999x99999".into(), "larger than any UB"),
         ("sensitivity tadd f32 512x512".into(), "past the 0x30000 bytes of UB"),
         ("sensitivity tload f32 8x64".into(), "moves global memory"),

@@ -6,7 +6,7 @@ use super::{TargetArgs, print, say, write_json};
 use crate::calibrate::samples::{self, Exe, Options};
 use crate::calibrate::{self, Calibration, Loss, Request, number, overridden, target_file};
 use crate::session::Refusal;
-use crate::study::{self, files};
+use crate::study::{files, pages};
 use anyhow::anyhow;
 use clap::Args;
 use ptoemu_core::target::Target;
@@ -75,7 +75,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
         write_target(args, &fit, &target, base, path)?;
     }
     if let Some(dir) = &args.page {
-        let (html, plots) = study::calibration(&fit, &files::command());
+        let (html, plots) = pages::calibration(&fit, &files::command());
         let names = files::write(dir, &html, &plots, &fit.rows)?;
         names.iter().for_each(|n| say(&format!("wrote {}", dir.join(n).display())));
     }

@@ -134,6 +134,13 @@ pub(crate) fn pair(text: &str) -> Result<(u32, u32)> {
     parsed.ok_or_else(|| anyhow!("`{text}` is not RxC, for example 64x128"))
 }
 
+/// Parses the physical shape of a tile.
+pub(crate) fn shape(text: &str) -> Result<(u32, u32)> {
+    let (rows, cols) = pair(text)?;
+    anyhow::ensure!(rows > 0 && cols > 0, "{text} holds nothing: give 1x1 or more");
+    Ok((rows, cols))
+}
+
 impl CaseArgs {
     /// The same for commands that take no microcode file.
     pub(super) fn built_in(&self, op: &str, dtype: &str, shape: &str) -> Result<Case, Refusal> {
@@ -151,7 +158,7 @@ impl CaseArgs {
             return Err(what.into());
         }
         let dtype: DType = dtype.parse().map_err(|e| anyhow!("{e}"))?;
-        let (rows, cols) = pair(shape)?;
+        let (rows, cols) = self::shape(shape)?;
         if u64::from(rows) * u64::from(cols) > 1 << 24 {
             return Err(anyhow!("{rows}x{cols} is larger than any UB").into());
         }

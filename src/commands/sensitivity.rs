@@ -6,7 +6,7 @@ use super::subject::{Choice, FormArgs, folder};
 use super::{print, say, show_all, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
-use crate::study::{self, BreakEven, Probe, Ranges, Rival, Sensitivity, files, pages, timer};
+use crate::study::{self, Away, BreakEven, Probe, Ranges, Rival, Sensitivity, files, pages, timer};
 use crate::whatif::{Recorded, Subject};
 use anyhow::anyhow;
 use clap::Args;
@@ -159,9 +159,11 @@ fn against(
     let mut probe = Probe::new(&ours, &knobs);
     match &other.target {
         Some(t) => {
-            let timer = timer(&theirs, t, &[])?;
-            let Some(m) = Probe::new(&timer, &[]).time(&[]) else { return Ok(None) };
-            let rival = Rival::Target { time_us: m.time_us, us_per_cycle: target.us_per_cycle() };
+            let all = study::knobs(t, &[&theirs]);
+            let timer = timer(&theirs, t, &all)?;
+            let rival = &mut Probe::new(&timer, &all);
+            let us = (target.us_per_cycle(), t.us_per_cycle());
+            let rival = Rival::Target(Away::new(rival, (&knobs, &all), us));
             Ok(study::break_even(&mut probe, rival, other.name, &knobs))
         }
         None => {
@@ -257,8 +259,9 @@ fn even(b: &BreakEven, top: usize) {
     ));
     for c in b.crossings.iter().take(top) {
         let (at, value) = (number(c.at), number(c.value));
+        let twin = c.at_rival.map_or(String::new(), |v| format!(", and {} there", number(v)));
         print(&format!(
-            "{} at {at} (is {value}): {} here, {} there",
+            "{} at {at}{twin} (is {value}): {} here, {} there",
             c.path,
             short(c.ours),
             short(c.theirs)

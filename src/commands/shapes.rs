@@ -2,10 +2,10 @@
 
 use super::output::table;
 use super::run::{ProgramArgs, built_in};
-use super::subject::{Choice, FormArgs, folder};
+use super::subject::{Choice, FormArgs, folder, kernel_source};
 use super::{print, say, write_json};
 use crate::calibrate::number;
-use crate::session::{Refusal, read_source};
+use crate::session::Refusal;
 use crate::study::shapes::{Contender, Family, ShapePoint, Shapes, WORDS};
 use crate::study::{self, files, pages};
 use crate::whatif::values;
@@ -35,7 +35,7 @@ pub struct ShapesArgs {
     #[arg(long, value_name = "CHOICE")]
     against: Vec<String>,
     /// Bytes of the Unified Buffer the best tile may take.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     ub: Option<u64>,
     /// Write study.html, its pictures and study.csv into a folder.
     #[arg(short = 'o', value_name = "DIR")]
@@ -115,7 +115,7 @@ fn contenders(args: &ShapesArgs, quirks: Quirks) -> Result<Vec<Contender>, Refus
 fn family(args: &ShapesArgs, quirks: Quirks) -> Result<(String, Family), Refusal> {
     match &args.subject[..] {
         [kernel] => {
-            let source = read_source(Path::new(kernel))?;
+            let source = kernel_source(kernel, "OP TYPE")?;
             if !WORDS.iter().all(|w| source.text.contains(w)) {
                 let message = anyhow!(
                     "{kernel} has one shape: write ROWS and COLS where its sizes stand, or give OP TYPE"
@@ -140,23 +140,21 @@ fn family(args: &ShapesArgs, quirks: Quirks) -> Result<(String, Family), Refusal
 fn show(s: &Shapes) {
     for (n, name) in s.contenders.iter().enumerate() {
         print(&format!("{} on {name}: elements a cycle", s.subject));
-        let find = |r: u32, c: u32| {
-            s.points.iter().find(|p| p.contender == *name && (p.rows, p.cols) == (r, c))
-        };
-        let cell = |r: u32, c: u32| {
-            let p = find(r, c)?;
+        let cell = |r: usize, c: usize| {
+            let p = s.at(n, r, c)?;
             Some(format!("{:.1} {}", p.per_cycle?, p.bound.as_deref().unwrap_or("")))
         };
-        let row = |&r: &u32| {
-            let cells = s.cols.iter().map(|&c| cell(r, c).unwrap_or_else(|| "-".into()));
-            std::iter::once(r.to_string()).chain(cells).collect::<Vec<_>>()
+        let row = |(r, rows): (usize, &u32)| {
+            let cells = (0..s.cols.len()).map(|c| cell(r, c).unwrap_or_else(|| "-".into()));
+            std::iter::once(rows.to_string()).chain(cells).collect::<Vec<_>>()
         };
         let head: Vec<String> =
             std::iter::once("rows".to_string()).chain(s.cols.iter().map(u32::to_string)).collect();
         let head: Vec<&str> = head.iter().map(String::as_str).collect();
-        print(&table(&head, &s.rows.iter().map(row).collect::<Vec<_>>()));
-        if let Some(best) = s.best.get(n).and_then(Option::as_ref) {
-            print(&best_line(best, s.budget));
+        print(&table(&head, &s.rows.iter().enumerate().map(row).collect::<Vec<_>>()));
+        match s.best.get(n).and_then(Option::as_ref) {
+            Some(best) => print(&best_line(best, s.budget)),
+            None => print(&none_fits(s, n)),
         }
         print("");
     }
@@ -179,6 +177,17 @@ fn best_line(p: &ShapePoint, budget: Option<u64>) -> String {
         number((p.per_cycle.unwrap_or(0.0) * 100.0).round() / 100.0),
         p.cycles.unwrap_or(0),
     )
+}
+
+/// Why there is no best shape: all are refused, or none fits.
+fn none_fits(s: &Shapes, contender: usize) -> String {
+    let mine = s.points.chunks((s.rows.len() * s.cols.len()).max(1)).nth(contender);
+    match (s.budget, mine.into_iter().flatten().filter_map(|p| p.ub_bytes).min()) {
+        (Some(b), Some(least)) => {
+            format!("none fits {b} bytes of UB: the smallest takes {least}")
+        }
+        _ => "every shape is refused".to_string(),
+    }
 }
 
 fn refusals(s: &Shapes) {

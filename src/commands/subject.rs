@@ -6,10 +6,12 @@ use crate::session::{Refusal, read_source};
 use crate::whatif::Subject;
 use anyhow::anyhow;
 use clap::Args;
+use ptoemu_core::diag::SourceFile;
 use ptoemu_core::target::Target;
 use ptoemu_isa::case::Case;
-use ptoemu_isa::tile::Quirks;
+use ptoemu_isa::tile::{self, Quirks};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Options of tile operations in studies.
 #[derive(Args, Clone, Debug)]
@@ -63,7 +65,7 @@ impl FormArgs {
     ) -> Result<Subject, Refusal> {
         match words {
             [kernel] => {
-                let source = read_source(Path::new(kernel))?;
+                let source = kernel_source(kernel, "OP TYPE RxC")?;
                 let mut request = program.request(program.given()?)?;
                 (request.quirks, request.races) = (quirks, false);
                 Ok(Subject::kernel(&source, String::new(), request))
@@ -71,9 +73,24 @@ impl FormArgs {
             [op, dtype, shape] => {
                 Ok(Subject::op(self.case([op, dtype, shape], program, quirks)?))
             }
-            _ => Err(anyhow!("give KERNEL.pto, or OP TYPE RxC such as trowmax f32 64x128").into()),
+            _ => Err(lacking(&words.join(" "), "OP TYPE RxC")),
         }
     }
+}
+
+/// Reads a kernel; the name of a tile operation alone is none. `form` is how operations are given.
+pub fn kernel_source(name: &str, form: &str) -> Result<Arc<SourceFile>, Refusal> {
+    let path = Path::new(name);
+    if !path.exists() && tile::find(name.trim_start_matches("pto.")).is_some() {
+        return Err(lacking(name, form));
+    }
+    Ok(read_source(path)?)
+}
+
+/// Says what a tile operation is given with.
+fn lacking(words: &str, form: &str) -> Refusal {
+    let such = if form.ends_with("RxC") { "trowmax f32 64x128" } else { "trowmax f32" };
+    anyhow!("`{words}` is not all: give KERNEL.pto, or {form} such as {such}").into()
 }
 
 /// A choice to compare with: parts joined by commas, each of which changes one thing.

@@ -2,6 +2,7 @@
 
 use super::along::nearest;
 use super::{Knob, Probe};
+use crate::calibrate::Parameter;
 use serde::Serialize;
 
 /// Comparison of a program with a rival: other microcode, or another target.
@@ -28,6 +29,9 @@ pub struct Crossing {
     pub value: f64,
     /// First value with the other order.
     pub at: f64,
+    /// Value of the other target's figure there: it moves by as much. None for microcode, where it is
+    /// one figure, and where the other target has no such figure.
+    pub at_rival: Option<f64>,
     /// Ours there.
     pub ours: f64,
     /// The rival's there.
@@ -38,13 +42,41 @@ pub struct Crossing {
 pub enum Rival<'p, 't, 'r> {
     /// Microcode on the same target: the figure is turned for both.
     Microcode(&'p mut Probe<'t, 'r>),
-    /// Another target: its time stays, in microseconds; ours is cycles times the number.
-    Target {
-        /// Microseconds of the rival.
-        time_us: f64,
-        /// Microseconds of one of our cycles.
-        us_per_cycle: f64,
-    },
+    /// Another target, compared in microseconds.
+    Target(Away<'p, 't, 'r>),
+}
+
+/// Another target. A figure that it has as well is turned by as much there; others are ours alone.
+pub struct Away<'p, 't, 'r> {
+    probe: &'p mut Probe<'t, 'r>,
+    /// For each of our figures theirs, by number, with what they are apart.
+    twins: Vec<Option<(usize, Parameter, f64)>>,
+    /// Microseconds of a cycle of ours and of theirs.
+    us: (f64, f64),
+}
+
+impl<'p, 't, 'r> Away<'p, 't, 'r> {
+    /// A program on another target: its probe with its figures, and microseconds of a cycle of ours
+    /// and of theirs.
+    pub fn new(
+        probe: &'p mut Probe<'t, 'r>,
+        (ours, theirs): (&[Knob], &[Knob]),
+        us: (f64, f64),
+    ) -> Self {
+        let twin = |k: &Knob| {
+            let at = theirs.iter().position(|t| t.parameter.path == k.parameter.path)?;
+            let other = theirs[at].parameter.clone();
+            let apart = other.start - k.parameter.start;
+            Some((at, other, apart))
+        };
+        Away { probe, twins: ours.iter().map(twin).collect(), us }
+    }
+
+    /// The other target's figure, by number, when ours has a value.
+    fn twin(&self, k: usize, v: f64) -> Option<(usize, f64)> {
+        let (at, other, apart) = self.twins.get(k)?.as_ref()?;
+        Some((*at, other.accept(v + apart)))
+    }
 }
 
 impl Rival<'_, '_, '_> {
@@ -53,7 +85,10 @@ impl Rival<'_, '_, '_> {
         let cycles = ours.cycles(change)?;
         Some(match self {
             Rival::Microcode(p) => (cycles, p.cycles(change)?),
-            Rival::Target { time_us, us_per_cycle } => (cycles * *us_per_cycle, *time_us),
+            Rival::Target(a) => {
+                let theirs: Vec<_> = change.iter().filter_map(|&(k, v)| a.twin(k, v)).collect();
+                (cycles * a.us.0, a.probe.cycles(&theirs)? * a.us.1)
+            }
         })
     }
 }
@@ -87,5 +122,9 @@ fn crossing(
     let other = |v| rival.both(probe, &[(k, v)]).is_some_and(|(a, b)| (a < b) != faster);
     let far = nearest(p, sign, other)?;
     let (ours, theirs) = rival.both(probe, &[(k, far)])?;
-    Some(Crossing { path: p.path.clone(), value: p.start, at: far, ours, theirs })
+    let at_rival = match rival {
+        Rival::Target(a) => a.twin(k, far).map(|t| t.1),
+        Rival::Microcode(_) => None,
+    };
+    Some(Crossing { path: p.path.clone(), value: p.start, at: far, at_rival, ours, theirs })
 }

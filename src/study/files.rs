@@ -6,10 +6,15 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
+/// The page of a study.
+pub const PAGE: &str = "study.html";
+/// Its rows.
+pub const ROWS: &str = "study.csv";
+
 /// Can the folder be written? Refuses before anything is computed.
 pub fn prepare(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    crate::data::writable(&dir.join("study.html"))
+    crate::data::writable(&dir.join(PAGE))
 }
 
 /// Writes `study.html`, every picture as SVG, and the rows as `study.csv`. Names of the files.
@@ -19,25 +24,32 @@ pub fn write<T: Serialize>(
     plots: &[Named],
     rows: &[T],
 ) -> Result<Vec<String>> {
-    let mut files = vec!["study.html".to_string()];
-    crate::data::write_whole(&dir.join("study.html"), html.as_bytes())?;
+    let mut files = page(dir, html, plots)?;
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    for r in rows {
+        csv.serialize(r)?;
+    }
+    crate::data::write_whole(&dir.join(ROWS), &csv.into_inner()?)?;
+    files.push(ROWS.into());
+    Ok(files)
+}
+
+/// Writes `study.html` and every picture as SVG. Names of the files.
+pub fn page(dir: &Path, html: &str, plots: &[Named]) -> Result<Vec<String>> {
+    let mut files = vec![PAGE.to_string()];
+    crate::data::write_whole(&dir.join(PAGE), html.as_bytes())?;
     for (name, plot) in plots {
         let file = format!("{name}.svg");
         crate::data::write_whole(&dir.join(&file), plot.standalone().as_bytes())?;
         files.push(file);
     }
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    for r in rows {
-        csv.serialize(r)?;
-    }
-    crate::data::write_whole(&dir.join("study.csv"), &csv.into_inner()?)?;
-    files.push("study.csv".into());
     Ok(files)
 }
 
-/// The command that was typed, ready to be typed again.
+/// The command that was typed, ready to be typed again; from the start, where it went on with a file.
 pub fn command() -> String {
-    let words: Vec<String> = std::env::args().skip(1).map(|w| word(&w)).collect();
+    let words = std::env::args().skip(1).filter(|w| w != "--resume");
+    let words: Vec<String> = words.map(|w| word(&w)).collect();
     format!("ptoemu {}", words.join(" "))
 }
 

@@ -6,7 +6,6 @@
 mod along;
 mod even;
 pub mod files;
-mod fit_page;
 pub mod pages;
 mod probe;
 pub mod ranges;
@@ -15,10 +14,9 @@ mod sensitivity;
 pub mod shapes;
 mod uncertainty;
 
-pub use even::{BreakEven, Crossing, Rival, break_even};
-pub use fit_page::calibration;
+pub use even::{Away, BreakEven, Crossing, Rival, break_even};
 pub use probe::{Knob, Probe, knobs, movable_figures, timer};
 pub use ranges::Ranges;
 pub use regime::{Regime, regimes};
 pub use sensitivity::{Interaction, Sensitivity, Swing, interactions, swings};
-pub use uncertainty::{Shrink, Uncertainty, uncertainty};
+pub use uncertainty::{Shrink, Uncertainty, histogram, uncertainty};

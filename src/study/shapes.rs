@@ -69,6 +69,15 @@ pub struct Shapes {
     pub crossovers: Vec<Crossover>,
 }
 
+impl Shapes {
+    /// The shape of a contender by the places of its rows and columns.
+    pub fn at(&self, contender: usize, row: usize, col: usize) -> Option<&ShapePoint> {
+        let (rows, cols) = (self.rows.len(), self.cols.len());
+        let inside = row < rows && col < cols;
+        self.points.get((contender * rows + row) * cols + col).filter(|_| inside)
+    }
+}
+
 /// One shape of one contender.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShapePoint {

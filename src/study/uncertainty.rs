@@ -93,7 +93,7 @@ pub fn uncertainty(timer: &Timer, knobs: &[Knob], ranges: &Ranges, draws: usize)
         p50: at(0.5),
         p95: at(0.95),
         figures: open.into_iter().map(|(_, s)| s).collect(),
-        histogram: histogram(&sorted),
+        histogram: histogram(&sorted, BARS, 1.0),
     }
 }
 
@@ -135,14 +135,26 @@ fn moments(v: &[f64]) -> (f64, f64) {
     (mean, square.sqrt())
 }
 
-/// `sorted` in stretches of equal width.
-fn histogram(sorted: &[f64]) -> Vec<(f64, u64)> {
+/// How many of the sorted numbers lie in each of about `bars` stretches of equal width, at least `least`
+/// wide and then a multiple of it: start of the stretch and how many.
+pub fn histogram(sorted: &[f64], bars: usize, least: f64) -> Vec<(f64, u64)> {
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
-    let width = ((high - low) / BARS as f64).max(1.0).ceil();
-    let bars = ((high - low) / width).floor() as usize + 1;
-    let mut out: Vec<(f64, u64)> = (0..bars).map(|i| (low + width * i as f64, 0)).collect();
+    let even = (high - low) / bars.max(1) as f64;
+    let width = match least > 0.0 {
+        true => (even / least).ceil().max(1.0) * least,
+        false => even,
+    };
+    // One number alone has no width.
+    if width <= 0.0 {
+        return vec![(low, sorted.len() as u64)];
+    }
+    let last = match least > 0.0 {
+        true => ((high - low) / width).floor() as usize,
+        false => bars.max(1) - 1,
+    };
+    let mut out: Vec<(f64, u64)> = (0..=last).map(|i| (low + width * i as f64, 0)).collect();
     for v in sorted {
-        if let Some(bar) = out.get_mut(((v - low) / width) as usize) {
+        if let Some(bar) = out.get_mut((((v - low) / width) as usize).min(last)) {
             bar.1 += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use super::values;
 use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
-use ptoemu_core::target::{Target, schema};
+use ptoemu_core::target::{Slot, Target, schema};
 use std::sync::Arc;
 
 /// Points of one grid accepted at most.
@@ -73,6 +73,13 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+/// Is `part` the figure `path` of one element type?
+fn covers(path: &str, part: &str) -> bool {
+    let Some((head, field)) = path.split_once('.') else { return false };
+    let typed = part.strip_prefix(head).and_then(|p| p.strip_prefix('.'));
+    typed.and_then(|p| p.split_once('.')).is_some_and(|(_, last)| last == field)
 }
 
 /// A fault in a list of values as a diagnostic; the list starts at byte `start` of the file.
@@ -220,7 +227,30 @@ impl Grid {
     /// Checks every figure against a target.
     pub fn check(&self, target: &Target) -> Result<(), Vec<Diagnostic>> {
         let faults: Vec<_> = self.sweeps().filter_map(|s| s.check(target).err()).collect();
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut copy = target.clone();
+        let mut all: Vec<(&Sweep, Vec<Slot>)> = Vec::new();
+        for s in self.sweeps() {
+            all.extend(copy.slots(&s.path).ok().map(|slots| (s, slots)));
+        }
+        for (i, (s, slots)) in all.iter().enumerate() {
+            let both = |(t, other): &&(&Sweep, Vec<Slot>)| {
+                covers(&s.path, &t.path)
+                    || covers(&t.path, &s.path)
+                    || slots.iter().any(|x| other.contains(x))
+            };
+            if let Some((t, _)) = all[..i].iter().find(both) {
+                let message = format!("`{}` and `{}` set the same figure", t.path, s.path);
+                return Err(vec![
+                    Diagnostic::error("whatif.set", message)
+                        .at(&s.file, s.path_span, "")
+                        .help("set one of them; a path without element type stands for all types"),
+                ]);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -26,6 +26,7 @@
 //! * [`Worker::cycles`] is the cheapest question, [`Worker::timelines`] the most detailed answer.
 //! * A [`Study`] joins subjects, targets and a grid ([`Axis`], [`Sweep`]), numbers the points, and
 //!   runs a range of them on all threads with the results in order ([`Study::run`]).
+//! * A [`survey::Survey`] keeps the results and sums them up along each figure.
 //! * Figures that change the execution (`schema::changes_execution`) are refused everywhere.
 
 mod grid;
@@ -33,6 +34,7 @@ pub mod rows;
 pub mod shard;
 mod study;
 mod subject;
+pub mod survey;
 mod timer;
 pub mod values;
 

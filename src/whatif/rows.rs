@@ -6,6 +6,7 @@
 
 use super::shard::Shard;
 use super::study::{Point, Study};
+use super::survey::{self, Outcome};
 use super::timer::Measured;
 use ptoemu_core::stream::Pipe;
 use std::fmt::Write as _;
@@ -24,10 +25,25 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the ending of a file: `.json`, `.jsonl` and `.ndjson` are JSON lines, all else CSV.
-    pub fn of(path: &Path) -> Format {
-        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if ["json", "jsonl", "ndjson"].contains(&ending) { Format::Json } else { Format::Csv }
+    /// By the ending of a file: `.json`, `.jsonl` and `.ndjson` are JSON lines, those of other known
+    /// formats are refused, all else is CSV.
+    pub fn of(path: &Path) -> anyhow::Result<Format> {
+        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref().unwrap_or("") {
+            "json" | "jsonl" | "ndjson" => Ok(Format::Json),
+            "parquet" | "pq" => anyhow::bail!(
+                "{}: rows are written as CSV or JSON lines; write FILE.csv and convert it:\n  \
+                 duckdb -c \"COPY 'FILE.csv' TO 'FILE.parquet'\"\n  \
+                 python3 -c \"import pandas; pandas.read_csv('FILE.csv').to_parquet('FILE.parquet')\"",
+                path.display()
+            ),
+            other @ ("arrow" | "feather" | "xlsx" | "xls" | "ods" | "db" | "html" | "gz"
+            | "zst") => {
+                let why = "rows are written as CSV or JSON lines: give a name in .csv or .jsonl";
+                anyhow::bail!("{}: no .{other} is written; {why}", path.display())
+            }
+            _ => Ok(Format::Csv),
+        }
     }
 }
 
@@ -149,12 +165,19 @@ impl<'s> Rows<'s> {
         out.push_str("}\n");
     }
 
-    /// Cycles of a row that begins with `key`; `None` inside where the row has a fault, `None`
+    /// Result of a row that begins with `key`: nothing inside where the row has a fault, nothing
     /// outside if it is another row.
-    pub fn cycles(&self, line: &str, key: &str) -> Option<Option<u64>> {
+    pub fn outcome(&self, line: &str, key: &str) -> Option<Outcome> {
         let rest = line.strip_prefix(key)?;
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        Some(rest.get(..digits).and_then(|d| d.parse().ok()))
+        let Some(cycles) = rest.get(..digits).and_then(|d| d.parse().ok()) else {
+            return Some(None);
+        };
+        let bound = match self.format {
+            Format::Csv => rest.split(',').nth(PIPES.len() + 2),
+            Format::Json => rest.split_once("\"bound\":\"").and_then(|r| r.1.split('"').next()),
+        };
+        Some(Some((cycles, survey::resource(bound.unwrap_or("")))))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::rows::{Format, Rows};
 use super::study::{Point, Study};
+use super::survey::Outcome;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -84,7 +85,7 @@ pub fn present(
     study: &Study,
     rows: &Rows,
     range: &Range<u64>,
-    seen: &mut dyn FnMut(&Point, Option<u64>),
+    seen: &mut dyn FnMut(&Point, Outcome),
 ) -> Result<Present> {
     let file = match File::open(path) {
         Ok(f) => f,
@@ -111,15 +112,15 @@ pub fn present(
         let point = study.point(number);
         key.clear();
         rows.key(&point, &mut key);
-        let cycles = rows.cycles(text, &key).filter(|_| number < range.end);
-        let Some(cycles) = cycles else {
+        let outcome = rows.outcome(text, &key).filter(|_| number < range.end);
+        let Some(outcome) = outcome else {
             let place = format!("{}, line {}", path.display(), lines.number);
             match number < range.end {
                 true => bail!("{place}: not the row this study has there; it begins `{key}`"),
                 false => bail!("{place}: this study ends on the line before"),
             }
         };
-        seen(&point, cycles);
+        seen(&point, outcome);
         found.rows += 1;
         found.bytes += line.len() as u64;
     }

@@ -55,10 +55,16 @@ async function links(page, name) {
 
 const visible = (page, what) => page.locator(what).filter({ visible: true });
 
+/** Sorts and filters every table that shows, as far as it can be. */
 async function tables(page, name) {
-  const table = visible(page, "table.sorts").first();
-  if (await table.count() === 0) return;
-  const id = await table.getAttribute("id");
+  const ids = await visible(page, "table.sorts").evaluateAll((all) => all.map((t) => t.id));
+  for (const id of ids) {
+    if (await page.locator(`#${id} thead th.number`).count() > 0) await sorts(page, name, id);
+    if (await page.locator(`#${id}-filter`).count() > 0) await filters(page, name, id);
+  }
+}
+
+async function sorts(page, name, id) {
   const head = page.locator(`#${id} thead th.number`).first();
   const column = await head.evaluate((th) => th.cellIndex);
   const values = () => page.$$eval(`#${id} tbody tr`, (rows, c) => rows.map((r) => Number(r.cells[c].dataset.v)), column);
@@ -72,20 +78,24 @@ async function tables(page, name) {
   assert.strictEqual(await head.getAttribute("aria-sort"), "ascending", name);
   const up = numbers(await values());
   assert.deepStrictEqual(up, [...up].sort((a, b) => a - b), `${name}: ${id} ascending`);
-  const filter = visible(page, "input[type=search]").first();
-  if (await filter.count() === 0) return;
-  const filtered = (await filter.getAttribute("id")).replace(/-filter$/, "");
-  const rows = page.locator(`#${filtered} tbody tr`);
+}
+
+async function filters(page, name, id) {
+  const filter = page.locator(`#${id}-filter`);
+  const rows = page.locator(`#${id} tbody tr`);
+  const hidden = () => rows.evaluateAll((all) => all.filter((r) => r.hidden).length);
   const all = await rows.count();
   const word = (await rows.first().innerText()).split(/\s+/).find((w) => w.length > 2);
-  await filter.fill(word);
-  const shown = await rows.filter({ visible: true }).count();
-  assert(shown >= 1 && shown <= all, `${name}: filter ${word}`);
+  if (word) {
+    await filter.fill(word);
+    const shown = all - await hidden();
+    assert(shown >= 1 && shown <= all, `${name}: ${id} filter ${word}`);
+  }
   await filter.fill("no row holds this");
-  assert.strictEqual(await rows.filter({ visible: true }).count(), 0, `${name}: filter`);
-  assert.strictEqual(await page.locator(`#${filtered}-count`).innerText(), `0 of ${all} rows`);
+  assert.strictEqual(await hidden(), all, `${name}: ${id} filter`);
+  assert.strictEqual(await page.locator(`#${id}-count`).innerText(), `0 of ${all} rows`);
   await filter.fill("");
-  assert.strictEqual(await rows.filter({ visible: true }).count(), all, `${name}: filter cleared`);
+  assert.strictEqual(await hidden(), 0, `${name}: ${id} filter cleared`);
 }
 
 /** The chart's range as it says it: first cycle, last cycle, cycles of the run. */
@@ -207,9 +217,11 @@ async function drive(browser, name, file, shots) {
       assert(await page.locator("fieldset.switch input").nth(i).isChecked(), `${name}: switch`);
       await page.mouse.move(0, 0);
     }
-    const shown = await page.evaluate(() => [...document.querySelectorAll("[data-target]")]
-      .filter((v) => !v.hidden).map((v) => v.dataset.target));
-    assert(shown.every((v) => v === String(i)), `${name}: view ${i} shows ${shown}`);
+    const other = await page.evaluate(() => [...document.querySelectorAll("fieldset.switch")]
+      .flatMap((box) => [...document.querySelectorAll(`[data-${box.dataset.name}]`)]
+        .filter((part) => part.hidden !== (part.dataset[box.dataset.name] !== box.querySelector(":checked").value))));
+    assert.strictEqual(other.length, 0, `${name}: view ${i} shows another one`);
+    if (i > 0) await tables(page, `${name}, view ${i}`);
     if (await visible(page, "div.timeline").count() === 0) continue;
     await page.screenshot({ path: path.join(shots, `${name}-view${i}.png`), fullPage: true });
     await timeline(page, `${name}, view ${i}`);

@@ -336,7 +336,9 @@ pub(super) fn accept(value: f64, range: Range) -> Result<(), String> {
         return Err(format!("is {value}, not a finite number"));
     }
     if value < range.min || value > range.max {
-        return Err(format!("is {value}, outside {}..={}", range.min, range.max));
+        // Hundreds of digits help nobody.
+        let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
+        return Err(format!("is {shown}, outside {}..={}", range.min, range.max));
     }
     if range.whole && value.fract() != 0.0 {
         return Err(format!("is {value}, not a whole number"));

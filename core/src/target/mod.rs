@@ -175,6 +175,12 @@ impl Target {
 
     fn no_path(&self, path: &str) -> Diagnostic {
         let d = Diagnostic::error("target.path", format!("no figure `{path}` in {}", self.name));
+        let under = format!("{path}.");
+        let own: Vec<&str> =
+            self.paths().map(|(p, _)| p).filter(|p| p.starts_with(&under)).collect();
+        if !own.is_empty() {
+            return d.help(format!("its figures are {}", own.join(", ")));
+        }
         match suggest(path, self.figures.keys().map(String::as_str)) {
             Some(near) => d.help(near),
             None => d.help("`targets show NAME --paths` lists every figure"),

@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 /// Version of the file format.
 const SCHEMA: f64 = 1.0;
-const FIELDS: [&str; 8] = ["schema", "note", "kernels", "ops", "targets", "set", "pair", "output"];
+const FIELDS: [&str; 9] =
+    ["schema", "note", "kernels", "ops", "targets", "set", "pair", "output", "page"];
 const KERNEL: [&str; 4] = ["file", "args", "label", "options"];
 const OP: [&str; 5] = ["op", "dtype", "shapes", "label", "options"];
 
@@ -43,6 +44,8 @@ pub(super) struct Plan {
     pub study: Study,
     /// File the rows go to unless the command line names one; beside the study file.
     pub output: Option<std::path::PathBuf>,
+    /// Folder of its page, likewise.
+    pub page: Option<std::path::PathBuf>,
 }
 
 /// Reads a study file; paths in it are relative to it.
@@ -74,7 +77,7 @@ impl Reader<'_> {
 
     fn study(&mut self) -> Plan {
         let mut study = Study { subjects: Vec::new(), targets: Vec::new(), grid: Grid::default() };
-        let mut plan = Plan { study: study.clone(), output: None };
+        let mut plan = Plan { study: study.clone(), output: None, page: None };
         let root = match read(&self.file) {
             Ok(node) => node,
             Err(d) => {
@@ -90,6 +93,19 @@ impl Reader<'_> {
             );
             return plan;
         };
+        if let Some(other) =
+            fields.iter().find(|f| f.name == "schema" && f.node.value != Value::Number(SCHEMA))
+        {
+            // What the other fields mean there is not known.
+            let message = match other.node.value {
+                Value::Number(n) => {
+                    format!("schema {n} is not supported: this program reads schema {SCHEMA}")
+                }
+                _ => format!("this program reads schema {SCHEMA}"),
+            };
+            self.fault(other.node.span, message, "schema: 1,");
+            return plan;
+        }
         self.known(fields, &FIELDS);
         let opening = Span { start: root.span.start, end: root.span.start + 1 };
         for (name, way) in [("schema", "schema: 1,"), ("targets", "targets: [\"a3\"],")] {
@@ -104,13 +120,6 @@ impl Reader<'_> {
         let mut axes = Vec::new();
         for f in fields {
             match f.name.as_str() {
-                "schema" if f.node.value != Value::Number(SCHEMA) => {
-                    self.fault(
-                        f.node.span,
-                        format!("this program reads schema {SCHEMA}"),
-                        "schema: 1,",
-                    );
-                }
                 "note" => drop(self.text(&f.node)),
                 "targets" => study.targets = self.targets(&f.node),
                 "kernels" => {
@@ -123,6 +132,7 @@ impl Reader<'_> {
                 }
                 "set" => axes.extend(self.sweeps(&f.node).into_iter().map(Axis::one)),
                 "pair" => axes.extend(self.pairs(&f.node)),
+                "page" => plan.page = self.text(&f.node).map(|t| self.dir.join(t.0)),
                 "output" => plan.output = self.text(&f.node).map(|t| self.dir.join(t.0)),
                 _ => {}
             }
@@ -224,7 +234,7 @@ impl Reader<'_> {
         let Some(shapes) = fields.iter().find(|f| f.name == "shapes") else { return Vec::new() };
         let mut out = Vec::new();
         for (shape, span) in self.texts(&shapes.node) {
-            let wrong_shape = op::pair(&shape).is_err();
+            let wrong_shape = op::shape(&shape).is_err();
             match parsed.built_in(&op, &dtype, &shape) {
                 Ok(case) => {
                     let mut subject = Subject::op(case);

@@ -93,6 +93,11 @@ impl<'s> Summary<'s> {
         }
     }
 
+    /// Cycles of every subject on each of its targets as their files have them.
+    pub fn cycles_as_is(&self) -> Vec<Option<u64>> {
+        self.lines.iter().map(|l| l.as_is).collect()
+    }
+
     /// Lines with points, with their subject and target.
     fn lines(&self) -> impl Iterator<Item = (&Line, &crate::whatif::Subject, &str)> {
         let n = self.study.targets.len().max(1);

@@ -170,6 +170,13 @@ impl Page {
         self.body.push_str("</figure>\n");
     }
 
+    /// Pictures side by side where there is room.
+    pub fn gallery<'p>(&mut self, plots: impl IntoIterator<Item = &'p plot::Plot>) {
+        self.body.push_str("<div class=\"gallery\">");
+        plots.into_iter().for_each(|p| self.figure(p, ""));
+        self.body.push_str("</div>\n");
+    }
+
     /// A choice between views: name of the group (lower-case letters), what it chooses, and the
     /// choices as value and label. The first is chosen.
     pub fn switch(&mut self, name: &str, legend: &str, choices: &[(String, String)]) {

@@ -30,6 +30,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Nothing.
+    pub fn empty() -> Cell {
+        Cell::text("")
+    }
+
     /// Text.
     pub fn text(text: &str) -> Cell {
         Cell { markup: escape(text), value: None }
@@ -66,7 +71,7 @@ impl Cell {
     /// A number with so many decimals; what is no number stays empty.
     pub fn number(v: f64, decimals: usize) -> Cell {
         if !v.is_finite() {
-            return Cell::text("");
+            return Cell::empty();
         }
         Cell { markup: format!("{v:.decimals$}"), value: Some(v) }
     }
@@ -74,7 +79,7 @@ impl Cell {
     /// A share of one as a percentage.
     pub fn share(part: f64) -> Cell {
         if !part.is_finite() {
-            return Cell::text("");
+            return Cell::empty();
         }
         Cell { markup: format!("{:.1}%", 100.0 * part), value: Some(part) }
     }

@@ -13,17 +13,24 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// Points only, not joined.
     pub dots: bool,
+    /// A stretch of values around the line: where, lower and upper end.
+    pub band: Vec<(f64, f64, f64)>,
 }
 
 impl Series {
     /// Joined points.
     pub fn new(name: &str, points: Vec<(f64, f64)>) -> Series {
-        Series { name: name.to_string(), points, dots: false }
+        Series { name: name.to_string(), points, dots: false, band: Vec::new() }
     }
 
     /// Single points.
     pub fn dots(name: &str, points: Vec<(f64, f64)>) -> Series {
         Series { dots: true, ..Series::new(name, points) }
+    }
+
+    /// The same with a band behind it.
+    pub fn within(self, band: Vec<(f64, f64, f64)>) -> Series {
+        Series { band, ..self }
     }
 }
 
@@ -38,10 +45,14 @@ pub fn lines(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> Plot {
     let top = if series.len() > 1 { p.legend(&names, 0.0, 26.0) } else { 26.0 } + 22.0;
     let (left, right, bottom) = (56.0, WIDTH - 16.0, top + 260.0);
     let points = || series.iter().flat_map(|s| &s.points);
+    let reach = series.iter().flat_map(|s| &s.band).flat_map(|b| [b.1, b.2]);
     let sx = Scale::new(x, points().map(|q| q.0), left, right);
-    let sy = Scale::new(y, points().map(|q| q.1), bottom, top);
+    let sy = Scale::new(y, points().map(|q| q.1).chain(reach), bottom, top);
     sx.draw_x(&mut p, x, top, bottom);
     sy.draw_y(&mut p, y, left, right);
+    for (k, s) in series.iter().enumerate() {
+        band(&mut p, s, k, &sx, &sy);
+    }
     for (k, s) in series.iter().enumerate() {
         let mut path = String::new();
         let mut pen = 'M';
@@ -62,6 +73,19 @@ pub fn lines(title: &str, x: &Axis, y: &Axis, series: &[Series]) -> Plot {
         }
     }
     p.finish(bottom + 40.0)
+}
+
+/// The stretch around a line, behind all lines.
+fn band(p: &mut Plot, s: &Series, k: usize, sx: &Scale, sy: &Scale) {
+    let upper = s.band.iter().map(|b| (b.0, b.2));
+    let lower = s.band.iter().rev().map(|b| (b.0, b.1));
+    let corners: Vec<String> = upper
+        .chain(lower)
+        .filter_map(|(x, y)| Some(format!("{:.1} {:.1}", sx.at(x)?, sy.at(y)?)))
+        .collect();
+    if corners.len() > 3 {
+        let _ = write!(p.marks, "<path d=\"M{}Z\" class=\"band f{}\"/>", corners.join("L"), k % 8);
+    }
 }
 
 fn marks(p: &mut Plot, s: &Series, k: usize, sx: &Scale, sy: &Scale) {

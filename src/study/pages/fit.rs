@@ -1,7 +1,7 @@
 //! A calibration as a page: what was found, how sure it is, what is left of every row.
 
-use super::pages::Named;
-use crate::calibrate::{Calibration, FigureReport, number};
+use super::{Named, percent, value};
+use crate::calibrate::{Calibration, FigureReport};
 use ptoemu_traces::page::plot::{self, Axis, Plot, Series};
 use ptoemu_traces::page::{Cell, Column, Page, Table};
 
@@ -37,14 +37,6 @@ pub fn calibration(c: &Calibration, command: &str) -> (String, Vec<Named>) {
     (page.finish(), vec![("residuals".into(), plot)])
 }
 
-fn value(v: f64) -> Cell {
-    Cell::html(number(v), Some(v))
-}
-
-fn maybe(v: Option<f64>) -> Cell {
-    v.map_or_else(|| Cell::text(""), value)
-}
-
 fn figures(all: &[FigureReport]) -> Table {
     let columns = [
         Column::text("figure"),
@@ -57,7 +49,8 @@ fn figures(all: &[FigureReport]) -> Table {
     ];
     let mut t = Table::new("figures-fitted", columns);
     for f in all {
-        let (low, high) = (maybe(f.low), maybe(f.high));
+        let (low, high) =
+            (f.low.map_or_else(Cell::empty, value), f.high.map_or_else(Cell::empty, value));
         let (unit, rows) = (Cell::text(f.unit), Cell::count(f.rows as u64));
         t.row([Cell::code(&f.path), value(f.before), value(f.value), low, high, unit, rows]);
     }
@@ -109,11 +102,8 @@ fn rows(c: &Calibration) -> Table {
             value((r.measured * 100.0).round() / 100.0),
             value(r.before),
             value(r.fitted),
-            Cell::html(format!("{:.2}%", 100.0 * r.rel_error), Some(r.rel_error)),
-            held.map_or_else(
-                || Cell::text(""),
-                |h| Cell::html(format!("{:.2}%", 100.0 * h), Some(h)),
-            ),
+            percent(r.rel_error),
+            held.map_or_else(Cell::empty, percent),
         ]);
     }
     t
