@@ -320,6 +320,7 @@ impl Stream {
         self.sites.clear();
         self.groups.clear();
         self.functions = Functions::default();
+        self.footprints = Footprints::default();
     }
 
     /// Adds a record and returns its index.

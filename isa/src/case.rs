@@ -99,7 +99,11 @@ impl Case {
     pub fn call(&self, placement: Placement) -> Call {
         let dtype = self.to.unwrap_or(self.dtype);
         let mut call = Call::new(self.op, self.destination(dtype), self.sources());
-        call.tmp = self.scratch();
+        // What A2/A3 needs, the 950 accepts.
+        call.tmp = match (call.least_tmp(), self.tmp) {
+            (Some((t, r, c)), Scratch::Default) => Some(self.needed(t, (r, c))),
+            _ => self.scratch(),
+        };
         if self.op.sig.scalar {
             let mut bits = [0u8; 8];
             Dist::Unit.fill(self.dtype, 0x5CA1A8, 7, &mut bits[..self.dtype.size()]);
@@ -193,6 +197,12 @@ impl Case {
             _ => self.full(name, t),
         });
         tiles.collect()
+    }
+
+    fn needed(&self, t: DType, (rows, cols): (u32, u32)) -> Tile {
+        let shape = (rows, cols.next_multiple_of(32 / t.size() as u32));
+        let tile = self.tile("tmp", t, shape, shape);
+        Tile { static_rows: true, static_cols: true, ..tile }
     }
 
     fn scratch(&self) -> Option<Tile> {

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 /// Bits of [`race::REGISTERS`].
 const CMPMASK: u8 = 1;
 const ACCUMULATOR: u8 = 2;
+const COUNTS: u8 = 4;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(catalogue);
 static CATALOGUE_A5: LazyLock<Catalogue> = LazyLock::new(crate::a5::catalogue);
@@ -23,6 +24,8 @@ fn registers(op: Op) -> RegisterUse {
         Form::CmpReg | Form::SetCmpMask => (0, CMPMASK),
         Form::Sel => (CMPMASK, 0),
         Form::Sum | Form::Extreme => (0, ACCUMULATOR),
+        Form::Reduce | Form::Merge => (0, COUNTS),
+        _ if matches!(op, Op::get_rsvd_cnt | Op::get_vms4_sr) => (COUNTS, 0),
         _ if matches!(op, Op::get_acc_val | Op::get_max_min_cnt) => (ACCUMULATOR, 0),
         _ => (0, 0),
     };

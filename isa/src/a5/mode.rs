@@ -91,6 +91,9 @@ pub enum Cmp {
 }
 
 impl Cmp {
+    /// Every comparison.
+    pub const ALL: [Cmp; 6] = [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge];
+
     /// By its name.
     pub fn parse(s: &str) -> Option<Cmp> {
         Some(match s.to_ascii_lowercase().as_str() {

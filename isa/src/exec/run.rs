@@ -5,7 +5,7 @@ use super::bind::{Binding, bind};
 use super::program::*;
 use crate::a5::MicroSink;
 use crate::instr::Instr;
-use crate::machine::{Backend, Log, Machine, Settings, Stop, plan};
+use crate::machine::{Backend, Log, Machine, Settings, Stop, indirect, plan};
 use crate::table::{Form, Op};
 use crate::tile::{Call, OperandOrder, Quirks, Tile};
 use ptoemu_core::access::{Role, Space};
@@ -403,6 +403,8 @@ impl<'p> Exec<'p> {
             Form::CmpReg | Form::SetCmpMask => vec![range(ub, ub + 16, true)],
             // Its mode may read bits from anywhere in UB.
             Form::Sel => vec![range(0, ub + 16, false)],
+            // What they read lies where data or registers say.
+            form if indirect(form) => vec![range(0, ub, false)],
             // What reduced last also wrote its result to UB.
             _ if matches!(instr.op, Op::get_acc_val | Op::get_max_min_cnt) => {
                 vec![range(0, ub, false)]

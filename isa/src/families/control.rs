@@ -55,6 +55,26 @@ pub fn get_acc_val(r: &mut Regs, _: &Instr, _: &Settings) -> u64 {
     u64::from(r.acc)
 }
 
+/// The addresses of an address register.
+pub fn set_va(r: &mut Regs, i: &Instr, _: &Settings) -> u64 {
+    if let Some(va) = usize::try_from(i.args[0]).ok().and_then(|n| r.va.get_mut(n)) {
+        for (slot, at) in va.iter_mut().zip(&i.args[1..9]) {
+            *slot = *at as u64;
+        }
+    }
+    0
+}
+
+/// RSVD_CNT.
+pub fn get_rsvd_cnt(r: &mut Regs, _: &Instr, _: &Settings) -> u64 {
+    r.rsvd_cnt
+}
+
+/// VMS4_SR.
+pub fn get_vms4_sr(r: &mut Regs, _: &Instr, _: &Settings) -> u64 {
+    r.vms4
+}
+
 /// Number of this core.
 pub fn get_block_idx(_: &mut Regs, _: &Instr, s: &Settings) -> u64 {
     u64::from(s.block_idx)

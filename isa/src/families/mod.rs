@@ -13,10 +13,12 @@ pub mod dma;
 pub mod elementary;
 pub mod extreme;
 pub mod fused;
+pub mod gather;
 pub mod logic;
 pub mod reduce;
 pub mod scalar;
 pub mod select;
+pub mod sort;
 
 use crate::instr::Instr;
 use crate::machine::{Machine, Plan, Regs, Settings};

@@ -1,6 +1,7 @@
 //! The A2/A3 machine: executes instructions for values and records what was issued.
 
 mod backends;
+mod indirect;
 mod lanes;
 mod log;
 mod overlap;
@@ -11,6 +12,7 @@ mod stale;
 mod verify;
 
 pub use backends::{Lister, Recorder};
+pub(crate) use indirect::{Lists, Va, indirect, kept, reduce_elements};
 pub(crate) use lanes::{
     Active, active, gather_repeat, lane_addr, run as run_lanes, undefined_lanes, whole_defined,
 };
@@ -193,11 +195,12 @@ impl Machine {
 impl Backend for Machine {
     fn issue(&mut self, i: &Instr) -> Result<u64, Stop> {
         verify::legal(i, &self.regs, &self.settings).map_err(Stop)?;
-        let p = plan::plan(i, &self.regs);
+        let mut p = plan::plan(i, &self.regs);
         let memories = verify::Memories {
             gm: &self.gm,
+            ub: &self.ub,
             settings: &self.settings,
-            cmpmask: self.regs.cmpmask,
+            regs: &self.regs,
             owners: &self.owners,
         };
         verify::reach(i, &p, &memories).map_err(Stop)?;
@@ -205,6 +208,10 @@ impl Backend for Machine {
             self.other_end = other;
             Stop(d)
         })?;
+        if p.at_most(i) {
+            // Its walk says what could be written; what is, data decide.
+            p.shape.0[0] = None;
+        }
         if matches!(p.row.kind(), Kind::Vector | Kind::Copy) {
             overlap::check(self, i, &p, rec);
             remarks::check(self, i, &p, rec);

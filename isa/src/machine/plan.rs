@@ -42,6 +42,15 @@ impl Plan {
         Some((*self.base.get(n)?, (*self.shape.0.get(n)?)?))
     }
 
+    /// Does the walk of the destination say no more than what data could make it?
+    pub fn at_most(&self, i: &Instr) -> bool {
+        match self.row.form {
+            Form::Reduce => named(i, "mode") == 0,
+            Form::Merge => super::Lists::of(i).is_some_and(|l| l.exhaust),
+            _ => false,
+        }
+    }
+
     /// Base and walk of operand `n`; a walk of no bytes if the form has no such operand.
     pub fn or_empty(&self, n: usize) -> (u64, Walk) {
         let none = Walk {
@@ -116,10 +125,14 @@ fn record_pipe(i: &Instr, row: &Row) -> Pipe {
 }
 
 fn lanes(i: &Instr, regs: &Regs, per_repeat: usize) -> (Lanes, u32) {
-    let repeat = field(i, What::Repeat) as u32;
+    let repeat = match i.form() {
+        Form::Merge => super::Lists::of(i).map_or(0, |l| l.repeats as u32),
+        _ => field(i, What::Repeat) as u32,
+    };
     let masked = (0..3).any(|n| i.form().operand(n).is_some_and(|o| o.0 == Walks::Lanes));
     if !masked {
-        return (Lanes::All, if i.form().position(What::Repeat).is_some() { repeat } else { 1 });
+        let repeats = i.form().position(What::Repeat).is_some() || i.form() == Form::Merge;
+        return (Lanes::All, if repeats { repeat } else { 1 });
     }
     if !regs.counter() {
         let mask = Mask::from_hi_lo(regs.mask_hi, regs.mask_lo);
@@ -137,7 +150,10 @@ fn lanes(i: &Instr, regs: &Regs, per_repeat: usize) -> (Lanes, u32) {
 fn walk(i: &Instr, regs: &Regs, p: &Plan, n: usize, shape: Walks, role: Role) -> Option<Walk> {
     let dtype = if n == 0 { i.dtype } else { i.src_dtype };
     let size = dtype.size() as u32;
-    let blk = field(i, What::Blk(n as u8)) as i32 * 32;
+    let blk = match i.form().position(What::Blk(n as u8)) {
+        Some(_) => field(i, What::Blk(n as u8)) as i32 * 32,
+        None => 32,
+    };
     let rep = field(i, What::Rep(n as u8));
     let reads_dst = matches!(p.row.sem, Sem::AccOne(_) | Sem::AccTwo(_));
     let role = if n == 0 && reads_dst { Role::Update } else { role };
@@ -164,6 +180,30 @@ fn walk(i: &Instr, regs: &Regs, p: &Plan, n: usize, shape: Walks, role: Role) ->
             Walk { space: space_of(field(i, What::Addr(n as u8)) as u64), ..one(size, 0) }
         }
         Walks::CmpMask => one(16, 0),
+        Walks::Offsets => {
+            Walk { elem: 4, blocks: (p.per_repeat / 8) as u16, ..one(32, 4 * p.per_repeat as i64) }
+        }
+        Walks::EightWords => one(32, 32),
+        Walks::Whole => Walk { blocks: whole_blocks(i, regs), blk, ..one(32, rep * 32) },
+        Walks::Packed => {
+            let most =
+                super::indirect::most_kept(named(i, "mode"), super::reduce_elements(i, regs));
+            let unit = u32::try_from(most * u64::from(size)).unwrap_or(u32::MAX);
+            one(unit, i64::from(unit))
+        }
+        Walks::PatternBits if named(i, "mode") != 0 => return None,
+        Walks::PatternBits => one(
+            super::reduce_elements(i, regs).div_ceil(8).min(u64::from(u32::MAX)) as u32,
+            rep * 32,
+        ),
+        Walks::Scores => one(32 * size, 32 * i64::from(size)),
+        Walks::Words => one(128, 128),
+        Walks::Records => one(256, 256),
+        Walks::Merged => {
+            let span = super::Lists::of(i).map_or(0, |l| l.span());
+            one(u32::try_from(span).unwrap_or(u32::MAX), span as i64)
+        }
+        Walks::Square => one(512, 0),
         Walks::Burst => burst(i, regs, n, role),
     })
 }
@@ -210,6 +250,12 @@ fn lane_walk(i: &Instr, regs: &Regs, p: &Plan, n: usize, w: Walk, size: u32) -> 
         return Some(Walk { elem, blocks, ..w });
     }
     Some(masked)
+}
+
+/// Blocks of a repeat of a compaction.
+fn whole_blocks(i: &Instr, regs: &Regs) -> u16 {
+    let bytes = super::reduce_elements(i, regs).saturating_mul(i.dtype.size() as u64);
+    u16::try_from(bytes.div_ceil(32)).unwrap_or(u16::MAX)
 }
 
 /// Bytes one burst of an aligned load takes in UB before rounding: left pad, data, right pad.

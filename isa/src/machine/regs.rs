@@ -34,6 +34,12 @@ pub struct Regs {
     pub max_min: (u32, u32),
     /// ACC_VAL: element bits.
     pub acc: u32,
+    /// RSVD_CNT: elements the last compaction kept.
+    pub rsvd_cnt: u64,
+    /// VMS4_SR: records the last merge took of each list, 16 bits each.
+    pub vms4: u64,
+    /// VA0..VA7: addresses of eight rows each.
+    pub va: [[u64; 8]; 8],
 }
 
 impl Default for Regs {
@@ -49,6 +55,9 @@ impl Default for Regs {
             mov_pad: 0,
             max_min: (0, 0),
             acc: 0,
+            rsvd_cnt: 0,
+            vms4: 0,
+            va: [[0; 8]; 8],
         }
     }
 }

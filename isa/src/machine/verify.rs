@@ -1,5 +1,6 @@
 //! What is checked before an instruction executes. Every fault found here stops the run.
 
+use super::indirect::{self, Lists};
 use super::plan::{self, Plan};
 use super::regs::{CTRL_INT_SATURATE, Regs, Settings};
 use crate::instr::Instr;
@@ -8,10 +9,10 @@ use ptoemu_core::access::{Lanes, Space, Walk};
 use ptoemu_core::check::{Owner, bounds, params};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
-use ptoemu_core::state::Gm;
+use ptoemu_core::state::{Gm, Memory};
 use ptoemu_core::stream::{Kind, Pipe};
 
-type Check = Result<(), Box<Diagnostic>>;
+pub(super) type Check = Result<(), Box<Diagnostic>>;
 
 /// `vadd.f32`, `vconv_f322f16r`, `pipe_barrier`: how messages name an instruction.
 pub fn name(i: &Instr) -> String {
@@ -80,6 +81,11 @@ fn special(i: &Instr) -> Check {
             let code = i.get(What::Order).unwrap_or(0);
             within(i, "mode", code, 0, Order::ALL.len() as i64 - 1)
         }
+        Form::Merge => Lists::legal(i),
+        Form::Vnchw | Form::VnchwHalf => {
+            let va = |what| within(i, what, plan::named(i, what), 0, 6);
+            va("dst_va").and_then(|()| va("src_va"))
+        }
         Form::Sel => within(i, "mode", i.named("mode").unwrap_or(0), 0, 2),
         Form::VecS | Form::ShiftRight if matches!(i.op, Op::vshl | Op::vshr) => {
             let n = i.get(What::Scalar).unwrap_or(0);
@@ -147,6 +153,7 @@ fn alignment(i: &Instr, n: usize, shape: Shape) -> u64 {
     match shape {
         Shape::PerRepeat if i.form() == Form::Extreme => plan::order(i).bytes(size) as u64,
         Shape::PerRepeat => size as u64,
+        Shape::Offsets => 4,
         Shape::One => (if n == 0 { size } else { i.src_dtype.size() }) as u64,
         _ => 32,
     }
@@ -158,8 +165,10 @@ pub struct Memories<'a> {
     pub gm: &'a Gm,
     /// Limits.
     pub settings: &'a Settings,
-    /// CMPMASK, low word first: holds an address in one mode of `vsel`.
-    pub cmpmask: [u64; 2],
+    /// Unified Buffer: offsets lie in it.
+    pub ub: &'a Memory,
+    /// Registers: addresses lie in them.
+    pub regs: &'a Regs,
     /// Named allocations of UB.
     pub owners: &'a [Owner],
 }
@@ -172,6 +181,7 @@ pub fn reach(i: &Instr, p: &Plan, m: &Memories) -> Check {
     inside(i, p, m)
         .and_then(|()| select_bits(i, p, m))
         .and_then(|()| one_destination_block(i, p))
+        .and_then(|()| indirect::reach(i, p, m))
         .map_err(|d| operands(i, d))
 }
 
@@ -180,7 +190,7 @@ fn select_bits(i: &Instr, p: &Plan, m: &Memories) -> Check {
     if i.form() != Form::Sel || plan::named(i, "mode") != 2 {
         return Ok(());
     }
-    let base = m.cmpmask[0] & 0xFFFF_FFFF;
+    let base = m.regs.cmpmask[0] & 0xFFFF_FFFF;
     if !base.is_multiple_of(32) {
         let d = bounds::misaligned(&name(i), "bits (CMPMASK)", base, 32, false, m.owners);
         return Err(Box::new(d));
@@ -199,6 +209,9 @@ fn inside(i: &Instr, p: &Plan, m: &Memories) -> Check {
     for (n, operand) in ["dst", "src0", "src1"].into_iter().enumerate() {
         let slot = if i.form() == Form::Load { 0 } else { n };
         let shape = i.form().operand(n as u8);
+        if n == 0 && p.at_most(i) {
+            continue;
+        }
         if let (Some((shape, _)), Some((base, w))) = (shape, p.operand(slot)) {
             let need = alignment(i, n, shape);
             operand_inside(i, p, m, (operand, base, &w), (need, shape == Shape::One))?;

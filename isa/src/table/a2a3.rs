@@ -6,8 +6,8 @@
 use super::Claim::{Documented, Inferred};
 use super::{Form, Row};
 use crate::families::{
-    Sem, arith, broadcast, compare, control, convert, copy, dma, elementary, extreme, fused, logic,
-    reduce, scalar, select,
+    Sem, arith, broadcast, compare, control, convert, copy, dma, elementary, extreme, fused,
+    gather, logic, reduce, scalar, select, sort,
 };
 use ptoemu_core::dtype::DType::{self, BF16, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64};
 use ptoemu_core::num::Round::{self, Ceil, Floor, NearestAway, NearestEven, Odd, Zero};
@@ -33,6 +33,9 @@ const B16: Types = same!(I16 U16 F16 BF16);
 const B32: Types = same!(I32 U32 F32);
 const MEM: Types = same!(I8 U8 I16 U16 F16 BF16 I32 U32 F32 I64 U64);
 const ANY: Types = &[];
+const BYTES: Types = same!(I8 U8 I16 U16 F16 BF16 I32 U32 F32);
+const WORD: Types = same!(U32 I32 F32);
+const HALF: Types = same!(U16 I16 F16 BF16);
 const H_F: Types = &[(F16, F32)];
 const S8_H: Types = &[(I8, F16)];
 const S8_S16: Types = &[(I8, I16)];
@@ -252,6 +255,15 @@ instructions! {
     vcmp_gt                   CmpReg     HF      Sem::Special(compare::gt),              "vcmp",              Documented, "One bit per element, src0 > src1, into CMPMASK.";
     vcmp_le                   CmpReg     HF      Sem::Special(compare::le),              "vcmp",              Documented, "One bit per element, src0 <= src1, into CMPMASK.";
     vcmp_ge                   CmpReg     HF      Sem::Special(compare::ge),              "vcmp",              Documented, "One bit per element, src0 >= src1, into CMPMASK.";
+    vgather                   Gather     VIEW    Sem::Special(gather::gather),           "vgather",           Documented, "Lane i = the element at srcBase + offset i, byte offsets of 32 bits; masked.";
+    vgatherb                  GatherB    BYTES   Sem::Special(gather::gather_blocks),    "vgatherb",          Documented, "Block b of repeat r = the 32 bytes at srcBase + offset[8r+b]; ignores MASK [I].";
+    vreducev2                 Reduce     VIEW    Sem::Special(gather::reduce),           "vreducev2",         Documented, "Keeps elements, packed over all repeats: mode 0 by bits, 1 even, 2 odd, 3 to 6 one of four, 7 all.";
+    vbitsort                  Sort       HF      Sem::Special(sort::sort32),             "vbitsort",          Documented, "Every 32 scores descending, as records of score and index; ties keep their order, NaN last [U].";
+    vmrgsort4                 Merge      HF      Sem::Special(sort::merge4),             "vmrgsort4",         Documented, "Merges up to four descending lists of records; ties take the lower list.";
+    scatter_vnchwconv_b8      VnchwHalf  B8      Sem::Special(gather::transpose_rows),   "scatter_vnchwconv_b8", Documented, "16x16 bytes of 16 rows, transposed to half rows of 16 others.";
+    scatter_vnchwconv_b16     Vnchw      HALF    Sem::Special(gather::transpose_rows),   "scatter_vnchwconv_b16", Documented, "16x16 elements of 16 rows, transposed to 16 others.";
+    scatter_vnchwconv_b32     Vnchw      WORD    Sem::Special(gather::transpose_rows),   "scatter_vnchwconv_b32", Documented, "16x8 elements of 16 rows, transposed to eight rows of two slots.";
+    vtranspose                Square     HALF    Sem::Special(gather::transpose_square), "vtranspose",        Inferred,   "16x16 elements of 16 bits in 512 contiguous bytes, transposed.";
     set_cmpmask               SetCmpMask ANY     Sem::Special(select::set_cmpmask),      "set_cmpmask",       Documented, "CMPMASK = 16 bytes of UB.";
     vsel                      Sel        SEL     Sem::Special(select::vsel),             "vsel",              Documented, "Bit 1 takes src0, bit 0 src1; bits from CMPMASK (mode 0) or UB (modes 1, 2).";
     set_mask_norm             Bare       ANY     Sem::Control(control::set_mask_norm),   "ctrl",              Documented, "Mask bits select the lanes of every repeat.";
@@ -277,6 +289,9 @@ instructions! {
     set_mov_pad_val           SetReg     ANY     Sem::Control(control::set_mov_pad_val), "ctrl",              Documented, "Pad value of the aligned GM to UB copies.";
     get_max_min_cnt           Bare       ANY     Sem::Control(control::get_max_min_cnt), "ctrl",              Documented, "Value (low half) and global index (high half) of the last vcmax or vcmin.";
     get_acc_val               Bare       ANY     Sem::Control(control::get_acc_val),     "ctrl",              Inferred,   "Sum over the repeats of the last accumulating vcadd.";
+    set_va_reg_sb             SetVa      ANY     Sem::Control(control::set_va),          "ctrl",              Documented, "Addresses of eight rows in an address register.";
+    get_rsvd_cnt              Bare       ANY     Sem::Control(control::get_rsvd_cnt),    "ctrl",              Documented, "Elements the last vreducev2 kept.";
+    get_vms4_sr               Bare       ANY     Sem::Control(control::get_vms4_sr),     "ctrl",              Documented, "Records the last vmrgsort4 took of each list, 16 bits each.";
     get_block_idx             Bare       ANY     Sem::Control(control::get_block_idx),   "ctrl",              Documented, "Number of this core.";
     get_block_num             Bare       ANY     Sem::Control(control::get_block_num),   "ctrl",              Documented, "Number of cores.";
     get_subblockid            Bare       ANY     Sem::Control(control::get_subblockid),  "ctrl",              Documented, "Number of this vector core in its group.";

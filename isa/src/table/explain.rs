@@ -95,7 +95,35 @@ fn rules(row: &Row) -> Vec<String> {
             masked && !vcopy,
             "counter mode takes the total element count from MASK and ignores repeat",
         ),
-        (matches!(form, Form::Brcb | Form::CopyUb), "ignores MASK and mask mode"),
+        (
+            matches!(
+                form,
+                Form::Brcb
+                    | Form::CopyUb
+                    | Form::GatherB
+                    | Form::Sort
+                    | Form::Merge
+                    | Form::Vnchw
+                    | Form::VnchwHalf
+                    | Form::Square
+            ),
+            "ignores MASK and mask mode",
+        ),
+        (form == Form::Gather, "offsets are multiples of the element size and lead into UB"),
+        (form == Form::GatherB, "offsets are multiples of 32 and lead into UB"),
+        (
+            form == Form::Reduce,
+            "norm mode: 256 bytes a repeat whatever MASK says; counter mode: the count is per repeat",
+        ),
+        (
+            matches!(form, Form::Vnchw | Form::VnchwHalf),
+            "rows start at blocks; the addresses of 16 rows lie in two registers; one repeat has no strides",
+        ),
+        (
+            form == Form::Merge,
+            "config: repeat in bits 0 to 7, list mask 0b11, 0b111 or 0b1111 in 8 to 11, stop at an exhausted list in 12",
+        ),
+        (form == Form::Merge, "several repeats need four equal lists and no exhausted mode"),
         (matches!(row.sem, Sem::AccOne(_) | Sem::AccTwo(_)), "reads the destination"),
         (
             form == Form::Flag,

@@ -77,6 +77,26 @@ pub enum Shape {
     One,
     /// Sixteen bytes of CMPMASK.
     CmpMask,
+    /// One masked 32-bit offset a lane, dense.
+    Offsets,
+    /// Eight 32-bit offsets a repeat, dense.
+    EightWords,
+    /// Whole blocks of a compaction, unmasked.
+    Whole,
+    /// Packed elements of a compaction.
+    Packed,
+    /// Bits that name elements; none where a pattern does.
+    PatternBits,
+    /// 32 scores a repeat.
+    Scores,
+    /// 32 indices a repeat.
+    Words,
+    /// 32 records a repeat.
+    Records,
+    /// The records of merged lists.
+    Merged,
+    /// 16x16 elements of 16 bits.
+    Square,
 }
 
 /// What a whole-repeat reduction writes; the numbers are this emulator's own [U: no source states
@@ -177,6 +197,24 @@ pub enum Form {
     Store,
     /// `set_cmpmask(ptr)`.
     SetCmpMask,
+    /// `vgather(dst, offset, srcBase, dR, repeat)`.
+    Gather,
+    /// `vgatherb(dst, offset, srcBase, dR, dB, repeat)`.
+    GatherB,
+    /// `vreducev2(dst, src0, src1, repeat, s0B, mode, s0R, s1R)`.
+    Reduce,
+    /// `scatter_vnchwconv_b16(VAd, VAs, repeat, dR, sR)`.
+    Vnchw,
+    /// `scatter_vnchwconv_b8(VAd, VAs, repeat, dR, sR, dstHigh, srcHigh)`.
+    VnchwHalf,
+    /// `set_va_reg_sb(VAn, addr[8])`.
+    SetVa,
+    /// `vtranspose(dst, src)`.
+    Square,
+    /// `vbitsort(dst, score, idx, repeat)`.
+    Sort,
+    /// `vmrgsort4(dst, addr[4], lens, config)`.
+    Merge,
     /// `set_vector_mask(hi, lo)`.
     SetMask,
     /// A special register written from one number.
@@ -240,6 +278,19 @@ params!(ALIGN: DST, SRC0, SID, NBURST, WIDE_LEN, LPAD, RPAD, WIDE_SGAP, WIDE_DGA
 params!(LOAD: SRC0);
 params!(STORE: IMM, DST);
 params!(CMPMASK: SRC0);
+params!(GATHER: DST, addr("offset", 1), addr("srcBase", 3), DR, REPEAT);
+params!(GATHERB: DST, addr("offset", 1), addr("srcBase", 3), DR, DB8, REPEAT);
+params!(REDUCE: DST, SRC0, SRC1, p("repeat", "repeat", Repeat, 16), p("src0_blk", "src0_blk", Blk(1), 16),
+        p("mode", "mode", Num, 3), p("src0_rpt", "src0_rep", Rep(1), 16), S1R);
+params!(VNCHW: p("dst_va", "dst_va", Num, 3), p("src_va", "src_va", Num, 3), REPEAT, DR, SR);
+params!(VNCHWHALF: p("dst_va", "dst_va", Num, 3), p("src_va", "src_va", Num, 3), REPEAT, DR, SR,
+        p("dst_high", "dst_high", Num, 1), p("src_high", "src_high", Num, 1));
+params!(SETVA: p("va", "va", Num, 3), addr("a0", 8), addr("a1", 9), addr("a2", 10), addr("a3", 11),
+        addr("a4", 12), addr("a5", 13), addr("a6", 14), addr("a7", 15));
+params!(SQUARE: DST, SRC0);
+params!(SORT: DST, addr("score", 1), addr("idx", 2), REPEAT);
+params!(MERGE: DST, addr("list0", 3), addr("list1", 4), addr("list2", 5), addr("list3", 6),
+        p("lens", "lens", Num, 64), p("config", "config", Num, 16));
 params!(SETMASK: p("mask1_hi", "hi", Num, 64), p("mask0_lo_or_count", "lo", Num, 64));
 params!(SETREG: p("value", "value", Num, 64));
 params!(BARE:);
@@ -268,6 +319,15 @@ impl Form {
             Form::Load => LOAD,
             Form::Store => STORE,
             Form::SetCmpMask => CMPMASK,
+            Form::Gather => GATHER,
+            Form::GatherB => GATHERB,
+            Form::Reduce => REDUCE,
+            Form::Vnchw => VNCHW,
+            Form::VnchwHalf => VNCHWHALF,
+            Form::SetVa => SETVA,
+            Form::Square => SQUARE,
+            Form::Sort => SORT,
+            Form::Merge => MERGE,
             Form::SetMask => SETMASK,
             Form::SetReg => SETREG,
             Form::Bare => BARE,
@@ -289,7 +349,11 @@ impl Form {
             Form::Extreme | Form::Sum => Shape::PerRepeat,
             Form::Group => Shape::PerBlock,
             Form::Pair => Shape::Pairs,
-            Form::Brcb => Shape::Blocks,
+            Form::Brcb | Form::GatherB => Shape::Blocks,
+            Form::Reduce => Shape::Packed,
+            Form::Sort => Shape::Records,
+            Form::Merge => Shape::Merged,
+            Form::Square => Shape::Square,
             Form::Cmp2 | Form::CmpS => Shape::Bits,
             Form::CopyUb | Form::CopyIn | Form::CopyOut | Form::AlignIn | Form::AlignOut => {
                 Shape::Burst
@@ -300,6 +364,23 @@ impl Form {
         let src = match self {
             Form::Brcb => Shape::Eight,
             Form::Load => Shape::One,
+            Form::Gather => Shape::Offsets,
+            Form::GatherB => Shape::EightWords,
+            Form::Reduce => {
+                if n == 2 {
+                    Shape::PatternBits
+                } else {
+                    Shape::Whole
+                }
+            }
+            Form::Sort => {
+                if n == 2 {
+                    Shape::Words
+                } else {
+                    Shape::Scores
+                }
+            }
+            Form::Square => Shape::Square,
             Form::SetCmpMask => Shape::CmpMask,
             Form::CopyUb | Form::CopyIn | Form::CopyOut | Form::AlignIn | Form::AlignOut => {
                 Shape::Burst

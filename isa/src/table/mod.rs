@@ -57,7 +57,7 @@ impl Row {
             Form::Load => Kind::ScalarLoad,
             Form::Store => Kind::ScalarStore,
             Form::SetMask => Kind::MaskWrite,
-            Form::SetReg | Form::Bare => Kind::CtrlWrite,
+            Form::SetReg | Form::Bare | Form::SetVa => Kind::CtrlWrite,
             Form::Barrier => Kind::Barrier,
             Form::Flag if self.mnemonic == "set_flag" => Kind::SetFlag,
             Form::Flag => Kind::WaitFlag,
@@ -70,7 +70,9 @@ impl Row {
         match self.form {
             Form::CopyIn | Form::AlignIn => Pipe::Mte2,
             Form::CopyOut | Form::AlignOut => Pipe::Mte3,
-            Form::Load | Form::Store | Form::SetReg | Form::Bare | Form::Flag => Pipe::S,
+            Form::Load | Form::Store | Form::SetReg | Form::SetVa | Form::Bare | Form::Flag => {
+                Pipe::S
+            }
             _ => Pipe::V,
         }
     }

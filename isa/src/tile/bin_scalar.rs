@@ -25,6 +25,10 @@ pub fn check(call: &Call, c: &mut Checker) -> Verdict {
             format!("use a count of 0 to {}", width - 1),
         );
     }
+    if c.family == super::Family::A2A3 && bitwise(call.op.operator) {
+        c.row_major("dst", &call.dst)?;
+        return super::bits::check(call, c);
+    }
     let under = reversed(call);
     if !matches!(call.op.operator, Operator::Div | Operator::Recip) {
         return Ok(());
@@ -60,6 +64,10 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     })
 }
 
+fn bitwise(op: Operator) -> bool {
+    matches!(op, Operator::And | Operator::Or | Operator::Xor)
+}
+
 fn reversed(call: &Call) -> bool {
     call.op.operator == Operator::Recip || call.op.operator == Operator::Div && call.attrs.reversed
 }
@@ -85,6 +93,9 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
         return Ok(());
     }
     let t = a.t;
+    if bitwise(call.op.operator) {
+        return super::bits::lower(call, a);
+    }
     let divides = matches!(call.op.operator, Operator::Div | Operator::Recip);
     if divides && !t.is_float() {
         return divide_ints(call, a);

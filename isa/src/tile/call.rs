@@ -151,11 +151,11 @@ impl Call {
         let cols = match self.op.operator {
             Operator::Compare => {
                 t.valid_rows = src.valid_rows;
-                super::compare::written(src) / t.size()
+                super::compare::written(self.family, src) / t.size()
             }
             Operator::Sort => {
                 t.valid_rows = src.valid_rows;
-                u64::from(src.valid_cols).next_multiple_of(32) * 8 / t.size()
+                super::sort::sorted(self) * 8 / t.size()
             }
             _ if self.op.name.starts_with("tfillpad") => t.cols.into(),
             _ => return t,

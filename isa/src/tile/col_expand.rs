@@ -1,8 +1,11 @@
 //! TCOLEXPAND: row 0 of the source, over all rows.
 
+use super::asm::Asm;
 use super::call::Call;
 use super::check::{Checker, Verdict};
+use super::copy::Rows;
 use super::meaning::Mem;
+use super::quirks::Quirk;
 use crate::machine::Stop;
 
 type Done = Result<(), Stop>;
@@ -29,4 +32,24 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
         }
     }
     Ok(())
+}
+
+/// A2/A3 microcode: a copy a row; shipped code copies whole blocks.
+pub fn lower(call: &Call, a: &mut Asm) -> Done {
+    let (dst, src) = (&call.dst, call.source(0));
+    let (rows, cols) = dst.valid();
+    // The row a tile already has in its own place stays.
+    let first = u64::from(src.addr == dst.addr);
+    if cols == 0 || rows <= first {
+        return Ok(());
+    }
+    let copies = Rows {
+        dst: dst.row(first),
+        src: src.addr,
+        rows: rows - first,
+        bytes: cols * dst.size(),
+        dst_step: dst.row(1) - dst.addr,
+        src_step: 0,
+    };
+    if call.quirks.has(Quirk::D14) { copies.blocks(a) } else { copies.exact(a) }
 }

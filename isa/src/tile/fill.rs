@@ -29,7 +29,11 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
 
 /// A2/A3 microcode; counter mode throughout.
 pub fn lower(call: &Call, a: &mut Asm) -> Done {
-    let dst = call.dst.storage_rows();
+    apply(call, a, &call.dst.storage_rows(), call.scalar_bits())
+}
+
+/// Fills the valid region of a row-major tile of the assembler's type.
+pub(super) fn apply(call: &Call, a: &mut Asm, dst: &Tile, bits: u64) -> Done {
     let (rows, cols) = dst.valid();
     if rows == 0 || cols == 0 {
         return Ok(());
@@ -37,15 +41,15 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
     let known = dst.rows == 1 || dst.full_cols_static();
     let taken = call.quirks.has(Quirk::Q1) && dst.static_cols;
     if known || rows == 1 || taken {
-        fill(call, a, &dst, 1, rows * cols)
+        fill(call, a, dst, bits, (1, rows * cols))
     } else {
-        fill(call, a, &dst, rows, cols)
+        fill(call, a, dst, bits, (rows, cols))
     }
 }
 
 /// `n` contiguous elements from the start of each of the first `rows` rows.
-fn fill(call: &Call, a: &mut Asm, dst: &Tile, rows: u64, n: u64) -> Done {
-    let (t, bits) = (a.t, call.scalar_bits());
+fn fill(call: &Call, a: &mut Asm, dst: &Tile, bits: u64, (rows, n): (u64, u64)) -> Done {
+    let t = a.t;
     let bytes = t.size() == 1;
     let odd = bytes && n % 2 == 1 && !call.quirks.has(Quirk::D12);
     if odd {

@@ -79,8 +79,24 @@ quirks! {
         "keep the scalar in scratch and divide";
     Q10 "tile - scalar negates an integer scalar through f32",
         "negate the scalar as an integer";
+    Q11 "padding more than 510 rows keeps 8 bits of the rest, and overwrites copies without a barrier",
+        "run rounds of at most 255 rows, with a barrier after the copy";
+    Q12 "comparisons of 32-bit integers test for equality whatever is asked",
+        "refuse lt, le, gt and ge of i32 at compile time";
+    Q13 "comparisons of 16-bit integers take the bits as f16",
+        "refuse 16-bit integers at compile time";
+    Q14 "col-expand ops of static full-width tiles keep 8 bits of rows and strides",
+        "run rounds of at most 255 rows, counter mode for wider strides";
+    Q21 "a remainder by a scalar repairs signs by the bits of columns 0..63",
+        "select with the bits in memory, as the form of two tiles does";
     Q30 "unsaturated f32 to i16 walks tmp with the row stride of the source",
         "walk tmp from its start for every row, with a barrier between rows";
+    Q31 "a remainder fills a whole repeat behind a row of tmp",
+        "fill the two words the select reads";
+    Q34 "padding a tile whose source has the same pad value skips the rest of the last valid block",
+        "fill it whatever the source's pad value is";
+    Q35 "comparisons take columns behind the valid ones, ne turns whole rows over",
+        "count the valid columns, turn over the bytes that were written";
     Q40 "a conversion without an instruction does nothing",
         "refuse the pair of types at compile time";
     Q41 "rounding modes without an instruction fall back silently",

@@ -25,13 +25,15 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
 
 /// A2/A3 microcode.
 pub fn lower(call: &Call, a: &mut Asm) -> Done {
+    if call.op.operator == Operator::Not {
+        return super::bits::complement(call, a);
+    }
     let op = match call.op.operator {
         Operator::Exp => Op::vexp,
         Operator::Log => Op::vln,
         Operator::Sqrt => Op::vsqrt,
         Operator::Rsqrt => Op::vrsqrt,
         Operator::Abs => Op::vabs,
-        Operator::Not => Op::vnot,
         _ => Op::vrelu,
     };
     apply(call, a, op, &call.dst, call.source(0))

@@ -246,7 +246,8 @@ impl Spec {
         if u.from != u.to {
             s.in_place = 0;
         } else {
-            (s.round, s.sat) = (0, 0);
+            s.sat = 0;
+            s.round = if u.partly() { s.round % 4 } else { 0 };
         }
         s.variant &= u.op.sig.scalar && u.op.operator == Operator::Div
             || u.form == Form::ColReduce && s.tmp > 0

@@ -1,8 +1,10 @@
 //! What is verified: a unit (operation, types, shape of its operands) and, within it, uses made from
 //! a few small numbers that can be enumerated, drawn and shrunk.
 
+use crate::a5::Cmp;
 use crate::tile::{
-    Call, Family, Layout, Limits, OperandOrder, Quirk, Quirks, Sat, Scalar, Tile, TileOp, Tmp,
+    Call, Family, Layout, Limits, OperandOrder, Operator, Quirk, Quirks, Sat, Scalar, Tile, TileOp,
+    Tmp,
 };
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{Dist, Round};
@@ -104,6 +106,16 @@ impl Unit {
         self.family == Family::A5 && crate::tile::a5::by_software(&call)
     }
 
+    /// Does it fill up the tile around its valid region?
+    fn pads(&self) -> bool {
+        self.op.name.starts_with("tfillpad")
+    }
+
+    /// May the second source be valid in part only?
+    pub fn partly(&self) -> bool {
+        self.op.name.starts_with("tpart")
+    }
+
     /// Elements of the narrowest block among the types.
     pub fn block(&self) -> u32 {
         32 / self.from.size().min(self.to.size()).min(4) as u32
@@ -162,7 +174,7 @@ pub struct Spec {
     pub variant: bool,
     /// Operand order of the shipped code.
     pub order: bool,
-    /// Rounding mode, 0 for none.
+    /// Rounding mode, 0 for none; which comparison; which sides of the second source are shorter.
     pub round: u8,
     /// Saturation: 0 unsaid, 1 on, 2 off.
     pub sat: u8,
@@ -216,8 +228,19 @@ impl Spec {
         let mut call = Call::new(u.op, dst, self.sources(u));
         call.family = u.family;
         call.quirks = quirks;
-        call.tmp = self.scratch(u);
+        call.tmp = match call.least_tmp() {
+            Some(least) => self.needed(u, least),
+            None => self.scratch(u),
+        };
         self.attributes(u, &mut call);
+        if u.pads() {
+            let known = u32::from(u.family == Family::A2A3);
+            call.dst.pad = (known + self.seed % (4 - known)) as u8;
+            if self.variant || self.seed.is_multiple_of(2) {
+                call.src[0].pad = call.dst.pad;
+            }
+            (call.dst.valid_rows, call.dst.valid_cols) = (call.dst.rows, call.dst.cols);
+        }
         self.place(&mut call);
         call
     }
@@ -237,6 +260,9 @@ impl Spec {
         call.attrs.indexed = self.variant && u.family == Family::A5;
         call.attrs.round =
             usize::from(self.round).checked_sub(1).map(|i| Round::ALL[i % Round::ALL.len()]);
+        if u.op.operator == Operator::Compare {
+            call.attrs.cmp = Cmp::ALL[usize::from(self.round) % Cmp::ALL.len()];
+        }
         call.attrs.sat = [None, Some(Sat::On), Some(Sat::Off)][usize::from(self.sat) % 3];
         // Code that accepts two full operands knows no other order than the shipped one.
         let shipped = self.order || call.quirks.has(Quirk::D2);
@@ -287,6 +313,11 @@ impl Spec {
         match u.form {
             Form::RowReduce => self.column(u, "dst", u.to, DST),
             Form::ColReduce => self.row(u, "dst", u.to, DST),
+            _ if u.op.operator == Operator::Sort => {
+                let line = self.cols.next_multiple_of(32) * 8 / u.to.size() as u32;
+                let shape = (self.rows + self.below, line + u.block() * u32::from(self.slack[DST]));
+                self.tile("dst", u.to, shape, (self.rows, line))
+            }
             Form::Turned => {
                 let shape = (self.cols + self.below, self.line(u, self.rows, DST));
                 self.tile("dst", u.to, shape, (self.cols, self.rows))
@@ -314,12 +345,40 @@ impl Spec {
                 .collect(),
             (_, n) => (0..n)
                 .map(|i| {
+                    if let Some(tile) = self.special(u, u.op.sources()[usize::from(i)]) {
+                        return tile;
+                    }
                     let shared = self.in_place >> i & 1 == 1;
                     let which = if shared { DST } else { (usize::from(i) + 1).min(2) };
-                    self.turn(u, self.full(u, name(n, i), t, which))
+                    let mut tile = self.full(u, name(n, i), t, which);
+                    if i == 1 && u.partly() {
+                        tile.valid_rows = shorter(self.rows, self.round & 1 == 1);
+                        tile.valid_cols = shorter(self.cols, self.round & 2 == 2);
+                    }
+                    self.turn(u, tile)
                 })
                 .collect(),
         }
+    }
+
+    /// A source that has a type of its own.
+    fn special(&self, u: &Unit, name: &str) -> Option<Tile> {
+        let rows = self.rows + self.below;
+        let slack = u32::from(self.slack[2]);
+        Some(match name {
+            "mask" => {
+                // Bits lie in integers of any width.
+                let t = if self.seed.is_multiple_of(3) { DType::U32 } else { DType::U8 };
+                let bytes = self.cols.div_ceil(8).next_multiple_of(32) + 32 * slack;
+                let line = bytes / t.size() as u32;
+                self.tile("mask", t, (rows, line), (self.rows, line))
+            }
+            "idx" if u.op.operator == Operator::Sort => {
+                let shape = (rows, self.cols.next_multiple_of(32) + 8 * slack);
+                self.tile("idx", DType::U32, shape, (self.rows, self.cols))
+            }
+            _ => return None,
+        })
     }
 
     /// The full operand and the one of one value or block per row.
@@ -335,6 +394,20 @@ impl Spec {
             Spec { turned: false, ..*self }.column(u, names[1], u.from, 2)
         };
         if self.swapped { vec![exp, full] } else { vec![full, exp] }
+    }
+
+    /// tmp as small as allowed, or a block wider and a row higher.
+    fn needed(&self, u: &Unit, (t, rows, cols): (DType, u32, u32)) -> Option<Tile> {
+        if u.op.sig.tmp == Tmp::Optional && self.tmp.is_multiple_of(4) {
+            return None;
+        }
+        let more = u32::from(self.tmp % 4 == 1);
+        let shape = (
+            rows + more,
+            cols.next_multiple_of(32 / t.size() as u32) + more * 32 / t.size() as u32,
+        );
+        let tile = self.tile("tmp", t, shape, shape);
+        Some(Tile { static_rows: true, static_cols: true, ..tile })
     }
 
     fn scratch(&self, u: &Unit) -> Option<Tile> {
@@ -391,7 +464,10 @@ impl Spec {
             if expands { (self.swapped as usize == i) as usize } else { 1 << i }
         };
         let shared: Vec<bool> = (0..call.src.len())
-            .map(|i| usize::from(self.in_place) & full(i) != 0 && alike(&call.src[i], &call.dst))
+            .map(|i| {
+                let asked = usize::from(self.in_place) & full(i) != 0 || call.in_place();
+                asked && alike(&call.src[i], &call.dst)
+            })
             .collect();
         for (i, t) in call.src.iter_mut().enumerate().filter(|(i, _)| !shared[*i]) {
             next(t, (i + 1).min(2));
@@ -404,6 +480,11 @@ impl Spec {
             t.addr = call.dst.addr;
         }
     }
+}
+
+/// About two thirds of `n`, where that is asked.
+fn shorter(n: u32, asked: bool) -> u32 {
+    if asked { n - n.div_ceil(3) } else { n }
 }
 
 fn name(n: u8, i: u8) -> &'static str {

@@ -34,7 +34,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Registers that vector instructions write and later ones read, one bit each.
-pub const REGISTERS: [&str; 2] = ["CMPMASK", "the accumulator registers"];
+pub const REGISTERS: [&str; 3] = ["CMPMASK", "the accumulator registers", "the count registers"];
 
 /// Most different findings of one check; a program with more has one cause.
 const MOST: usize = 1000;

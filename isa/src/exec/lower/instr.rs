@@ -155,7 +155,9 @@ fn element_types(form: Form, types: &[Type]) -> [DType; 2] {
     let src = pointers.next().unwrap_or(dst);
     match form {
         // The destination of a compare holds bits; the elements compared decide.
-        Form::Cmp2 | Form::CmpS => [src, src],
+        Form::Cmp2 | Form::CmpS | Form::Sort => [src, src],
+        // Offsets, bits and addresses have types of their own.
+        Form::Gather | Form::GatherB | Form::Reduce | Form::Merge => [dst, dst],
         _ => [dst, src],
     }
 }

@@ -5,8 +5,10 @@ use crate::a5::{Barrier, Cmp, Dist, Form, Kind, Mode, Mods, Op, Pattern, Step, p
 use crate::exec::a5::{Address, MicroStmt};
 use crate::exec::program::{Code, Num, Stmt};
 use crate::text::{self as ast, Arg as Node, Type, TypeKind};
+use crate::tile::{Family, Limits};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
+
 use smallvec::SmallVec;
 
 impl Lower<'_> {
@@ -20,7 +22,11 @@ impl Lower<'_> {
         }
         let (micro, cmp) = find(name)?;
         let registers = op.operand_types().iter().chain(op.result_types()).any(is_register);
-        if !registers && !self.vecscope && !self.is_a5 && crate::table::Op::find(name).is_some() {
+        // Sorting is spelled alike on both families; only the 950 has so much UB.
+        let sorts = matches!(micro.form(), Form::Sort | Form::Merge | Form::ReadVms);
+        let a5 =
+            self.is_a5 || sorts && self.options.limits.auto_end > Limits::of(Family::A2A3).ub_bytes;
+        if !registers && !self.vecscope && !a5 && crate::table::Op::find(name).is_some() {
             return None;
         }
         let form = micro.form();
