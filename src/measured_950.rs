@@ -5,7 +5,7 @@ use crate::measured::{
     Measured, Record, Row, column, dtype, fits, number, operation, recorded, size,
 };
 use crate::vf_program;
-use crate::work::Work;
+use crate::work::{Part, Work};
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::target::{Family, Target};
 use ptoemu_isa::case::{Case, Placement, Scratch};
@@ -100,7 +100,7 @@ fn kernel(r: &Record, dir: Option<&Path>) -> Result<Work, String> {
     let text = std::fs::read_to_string(&path)
         .map_err(|e| format!("its program is not beside the table: {e}"))?;
     let file = vf_program::read(&SourceFile::new(program, text)).map_err(|d| d.message)?;
-    Ok(Work::Function(Box::new(file.program)))
+    Ok(Work::Function(Box::new(file.program), Part::Whole))
 }
 
 fn tile(r: &Record, quirks: Quirks) -> Result<Work, String> {

@@ -10,8 +10,19 @@ use ptoemu_core::time::{Prepared, Timeline};
 pub enum Work {
     /// Instructions, and which cycles of theirs were read.
     Stream(Box<Stream>, Reading),
-    /// A vector function of the 950, launch to end.
-    Function(Box<VfProgram>),
+    /// A vector function of the 950, and which cycles of it were read.
+    Function(Box<VfProgram>, Part),
+}
+
+/// Which cycles of a vector function a measurement gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Launch to end.
+    Whole,
+    /// Start of its first instruction until that is done.
+    First,
+    /// Last completion until the end.
+    Drain,
 }
 
 /// Which cycles of a stream a measurement gives.
@@ -46,7 +57,7 @@ impl Work {
     pub fn ready(&self, target: &Target) -> Ready<'_> {
         let prepared = match self {
             Work::Stream(stream, _) => Some(Prepared::new(stream, target)),
-            Work::Function(_) => None,
+            Work::Function(..) => None,
         };
         Ready { work: self, prepared }
     }
@@ -68,9 +79,15 @@ impl Ready<'_> {
     /// Cycles on a target.
     pub fn cycles(&self, target: &Target) -> Result<f64, String> {
         match (self.work, &self.prepared) {
-            (Work::Function(p), _) => {
-                let timing = vf::time(p, target, Options::default()).map_err(|d| d.message)?;
-                Ok(timing.cycles as f64)
+            (Work::Function(p, part), _) => {
+                let records = usize::from(*part == Part::First);
+                let options = Options { records, ..Options::default() };
+                let timing = vf::time(p, target, options).map_err(|d| d.message)?;
+                Ok(match part {
+                    Part::Whole => timing.cycles as f64,
+                    Part::First => timing.records.first().map_or(0, |r| r.latency) as f64,
+                    Part::Drain => timing.cycles.saturating_sub(timing.last_done) as f64,
+                })
             }
             (Work::Stream(stream, reading), Some(p)) => {
                 let line = p.time(target);

@@ -257,6 +257,55 @@ fn dumps_and_profiles_are_measurements() {
     assert!(text.contains("vexp.f32.per_repeat       5       2"), "{text}");
 }
 
+/// Our own dump of a run on a 950 with other figures says what they were.
+#[test]
+fn a_dump_of_the_950_tells_what_a_dump_can() {
+    let dir = scratch("calibrate_950");
+    let out = dir.join("t").display().to_string();
+    let planted = [
+        ("vadd.latency", "9"),
+        ("vcmax.latency", "20"),
+        ("vexp.latency", "13"),
+        ("vlds.latency", "11"),
+        ("plt.latency", "5"),
+        ("vf.drain", "15"),
+        ("mte2.latency", "900"),
+    ];
+    let sets: Vec<String> = planted.iter().map(|(p, v)| format!("{p}={v}")).collect();
+    let set: Vec<&str> = sets.iter().flat_map(|s| ["--set", s]).collect();
+    let x = ["--arg", "x=@examples/data/softmax_x.npy"];
+    let trace = ["trace", "examples/softmax.pto", "-v", "950pr", "-o", &out];
+    let (status, _, err) = ptoemu(&[&trace[..], &x, &set].concat());
+    assert_eq!(status, 0, "{err}");
+    let names: Vec<&str> = planted.iter().map(|p| p.0).collect();
+    let fit = |path: &str, names: &str| {
+        ptoemu(&["calibrate", path, "-v", "950pr", "--fit", names, "--folds", "0"])
+    };
+    let profile = format!("{out}/simulator/core0.veccore0/core0.veccore0_instr_exe.csv");
+    // A profile has no line for the end of a function.
+    for (path, names) in [(&out, names.clone()), (&profile, [&names[..5], &names[6..]].concat())] {
+        let (status, text, err) = fit(path, &names.join(","));
+        assert_eq!(status, 0, "{err}");
+        assert!(text.contains("fitted: mean error 0.00%, largest 0.00%"), "{text}");
+        for (p, v) in planted.iter().filter(|p| names.contains(&p.0)) {
+            let line = text.lines().find(|l| l.starts_with(p)).expect("the figure");
+            assert!(line.contains(&format!("  {v}  {v} .. {v}")), "{line}");
+        }
+    }
+    for (names, part) in [
+        ("vf.startup", "no measurement depends on `vf.startup`"),
+        ("vexp.interval", "no measurement depends on `vexp.interval`"),
+        (
+            "vadd.latency,mte2.latency,mte2.bytes_per_cycle",
+            "1 row cannot say what 2 figures are: `mte2.latency`, `mte2.bytes_per_cycle`",
+        ),
+    ] {
+        let (status, _, err) = fit(&out, names);
+        assert_eq!(status, 2, "{err}");
+        assert!(err.contains(part) && err.contains("a dump tells latencies"), "{err}");
+    }
+}
+
 #[test]
 fn broken_measurements_have_messages() {
     let dir = scratch("calibrate_bad");
@@ -298,7 +347,7 @@ fn broken_measurements_have_messages() {
         (
             file("one.csv", &format!("{cases}tadd,f32,8,64,30\n")),
             &["--fit", "drain,end"],
-            "1 rows cannot say what 2 figures are",
+            "1 row cannot say what 2 figures are: `drain`, `end`",
         ),
         (file("two.csv", &format!("{cases}tadd,f32,8,64,30\n")), &["-o", "x.txt"], "ends in .ron"),
     ] {

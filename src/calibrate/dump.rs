@@ -5,10 +5,11 @@
 //! instruction it was, so that it can be timed alone: element type, addresses, and the strides and
 //! repeats packed into XT.
 
+use super::dump_950;
 use super::samples::{Exe, Options};
 use crate::measured::{Measured, Record, column, number};
 use crate::session::Refusal;
-use crate::work::{Reading, Work};
+use crate::work::{Part, Reading, Work};
 use anyhow::{Context, anyhow};
 use indexmap::IndexMap;
 use ptoemu_core::dtype::DType;
@@ -66,37 +67,60 @@ fn list(dir: &Path, depth: usize, out: &mut Vec<PathBuf>) {
 }
 
 /// One line of a dump.
-struct Line<'t> {
-    tick: u64,
+pub(super) struct Line<'t> {
+    pub tick: u64,
     pc: &'t str,
-    name: &'t str,
-    detail: &'t str,
+    pub pipe: &'t str,
+    /// Number of the instruction, on the 950.
+    pub id: Option<u64>,
+    pub name: &'t str,
+    pub detail: &'t str,
 }
 
-/// `[info] [TICK] (PC: 0x..) PIPE : (Binary: 0x..) NAME  DETAIL`.
+/// `[info] [TICK] (PC: 0x..) PIPE : (Binary: 0x..) [(ID: n)] NAME  DETAIL`.
 fn line(text: &str) -> Option<Line<'_>> {
     let rest = text.strip_prefix("[info] [")?;
     let (tick, rest) = rest.split_once("] (PC: ")?;
     let (pc, rest) = rest.split_once(')')?;
-    let (_, rest) = rest.split_once("(Binary: ")?;
+    let (pipe, rest) = rest.split_once(": (Binary: ")?;
     let (_, mut rest) = rest.split_once(") ")?;
-    if let Some((_, after)) = rest.strip_prefix("(ID: ").and_then(|r| r.split_once(") ")) {
-        rest = after;
+    let mut id = None;
+    if let Some((n, after)) = rest.strip_prefix("(ID: ").and_then(|r| r.split_once(") ")) {
+        (id, rest) = (n.trim().parse().ok(), after);
     }
-    let (name, detail) = rest.split_once("  ").unwrap_or((rest, ""));
-    Some(Line { tick: tick.parse().ok()?, pc, name: name.trim(), detail: detail.trim() })
+    let (name, detail) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+    let tick = tick.trim().parse().ok()?;
+    Some(Line { tick, pc, pipe: pipe.trim(), id, name, detail: detail.trim() })
+}
+
+/// An element type as dumps write it.
+pub(super) fn dtype_of(text: &str) -> Option<DType> {
+    let text = text.to_ascii_lowercase();
+    // Signed integers are S in dumps.
+    let text = text.strip_prefix('s').map_or(text.clone(), |bits| format!("i{bits}"));
+    text.parse().ok()
 }
 
 /// Latencies of the instructions of a dump; calls with the same operands share a row, which holds
 /// their mean.
 fn pair(issued: &str, ended: &str, target: &Target) -> Vec<Measured> {
+    let issued: Vec<Line> = issued.lines().filter_map(line).collect();
+    let ended: Vec<Line> = ended.lines().filter_map(line).collect();
     let mut ends: BTreeMap<&str, VecDeque<u64>> = BTreeMap::new();
-    for l in ended.lines().filter_map(line) {
+    for l in &ended {
         ends.entry(l.pc).or_default().push_back(l.tick);
     }
+    let functions = match target.family {
+        Family::A5 => dump_950::functions(&issued, &ended, target),
+        Family::A2A3 => Vec::new(),
+    };
+    // Those of vector functions overlap: only their own latency is told.
+    let alone = |l: &&Line| {
+        target.family == Family::A2A3 || !l.pipe.starts_with("RVEC") && l.pipe != "PUSHQ"
+    };
     let mut masked = false;
     let mut rows: IndexMap<(&str, &str, bool), (u64, u64)> = IndexMap::new();
-    for l in issued.lines().filter_map(line) {
+    for l in issued.iter().filter(alone) {
         if l.name == "MOVEMASK" {
             masked = masked_off(l.detail, masked);
         }
@@ -113,7 +137,7 @@ fn pair(issued: &str, ended: &str, target: &Target) -> Vec<Measured> {
         };
         measured("dump", name, detail, cycles as f64 / calls.max(1) as f64, work)
     };
-    rows.into_iter().map(row).collect()
+    rows.into_iter().map(row).chain(functions).collect()
 }
 
 /// Is less than everything active after this write?
@@ -135,18 +159,25 @@ pub fn exe(rows: &[Record], target: &Target, meaning: Exe) -> Vec<Measured> {
             Exe::Latency => Reading::Latency,
             Exe::Busy => Reading::Busy { calls: 1.0 },
         };
+        let cycles = number(r, "cycles").unwrap_or(0.0);
+        if target.family == Family::A5 && name.starts_with("RV_") {
+            // Whatever its operands, an instruction of a vector function has one latency.
+            let t = dump_950::type_text(detail);
+            let lone = dump_950::lone(column(r, "pipe"), name, t, target, Part::First);
+            return measured("profile", name, detail, cycles / calls, lone);
+        }
         let work = match calls > 1.0 {
             true => {
                 Err("called more than once: the row shows the operands of one call only".into())
             }
             false => work(name, detail, reading, target),
         };
-        measured("profile", name, detail, number(r, "cycles").unwrap_or(0.0), work)
+        measured("profile", name, detail, cycles, work)
     };
     rows.iter().map(row).collect()
 }
 
-fn measured(
+pub(super) fn measured(
     kind: &str,
     name: &str,
     detail: &str,
@@ -158,13 +189,11 @@ fn measured(
 }
 
 fn work(name: &str, detail: &str, reading: Reading, target: &Target) -> Result<Work, String> {
-    if target.family != Family::A2A3 {
-        return Err(
-            "dumps of A2/A3 only: 950 instructions overlap and have no latency alone".into()
-        );
+    let (instr, vector) = instruction(name, detail)?;
+    if vector && target.family != Family::A2A3 {
+        return Err("an instruction of A2/A3".into());
     }
-    let (instr, _) = instruction(name, detail)?;
-    let mut r = Recorder::default();
+    let mut r = Recorder::of(target.family);
     r.issue(&instr).map_err(|s| s.0.message.clone())?;
     Ok(Work::Stream(Box::new(r.into_stream()), reading))
 }
@@ -178,10 +207,8 @@ fn instruction(name: &str, detail: &str) -> Result<(Instr, bool), String> {
     }
     let op = Op::find(&name.to_ascii_lowercase()).ok_or("no vector instruction or transfer")?;
     let packed = value(detail, "XT").ok_or("its operands are not in the dump")?;
-    let dtype = detail.split_once("Dtype:").map_or("", |d| d.1);
-    let dtype = dtype.split([',', ' ']).next().unwrap_or("").to_ascii_lowercase();
-    let dtype = dtype.strip_prefix('s').map_or(dtype.clone(), |bits| format!("i{bits}"));
-    let dtype: DType = dtype.parse().map_err(|_| "unknown element type".to_string())?;
+    let dtype = dump_950::type_text(detail);
+    let dtype = dtype_of(dtype).ok_or("unknown element type")?;
     let form = op.form();
     let fields = strides(form, packed).ok_or("how its operands are packed is not known")?;
     let args: Vec<i64> = form

@@ -1,6 +1,7 @@
 //! Fits the figures of a target to measurements.
 
 mod dump;
+mod dump_950;
 mod fit;
 mod linear;
 mod model;
@@ -19,7 +20,7 @@ use crate::work::Work;
 use anyhow::anyhow;
 use model::{Model, Point};
 use ptoemu_core::diag::Diagnostic;
-use ptoemu_core::target::Target;
+use ptoemu_core::target::{Family, Target};
 use serde::Serialize;
 
 /// Most cycles a reading may say: minutes on any clock.
@@ -147,7 +148,16 @@ pub fn calibrate(
     measured: Vec<Measured>,
     request: &Request,
 ) -> Result<Calibration, Refusal> {
-    let refuse = |d: Diagnostic| Refusal::Program(vec![d]);
+    let dumps = measured.iter().any(|m| m.kind == "dump" || m.kind == "profile");
+    let note = (dumps && target.family == Family::A5).then_some(dump_950::NOTE);
+    let refuse = |d: Diagnostic| {
+        let unidentified = d.code == "calibrate.unidentified";
+        let note = note.filter(|_| unidentified);
+        Refusal::Program(vec![match note {
+            Some(note) => d.note(note),
+            None => d,
+        }])
+    };
     let parameters = parameter::parameters(&mut target, &request.fit).map_err(refuse)?;
     let (used, skipped) = usable(measured, &target);
     if used.is_empty() {
@@ -224,10 +234,13 @@ fn fitted(
                 .note(left.join(", "))
                 .help("name figures that the measured instructions use"));
         }
-        if rows.len() < model.parameters.len() {
-            let (n, p) = (rows.len(), model.parameters.len());
-            let message = format!("{n} rows cannot say what {p} figures are");
+        if let Some((figures, n)) = quality::crowded(&model.touches) {
+            let names = figures.iter().map(|&p| format!("`{}`", model.parameters[p].path));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let rows = if n == 1 { "1 row".to_string() } else { format!("{n} rows") };
+            let message = format!("{rows} cannot say what {} figures are: {names}", figures.len());
             return Err(Diagnostic::error("calibrate.unidentified", message)
+                .note("no other row depends on them")
                 .help("fit fewer figures, or measure more"));
         }
         let start = model.at(model.parameters.iter().map(|p| p.start).collect());

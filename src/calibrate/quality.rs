@@ -4,6 +4,7 @@ use super::fit::fit;
 use super::linear::{gram, inverse, solve, t95};
 use super::model::{Model, Point};
 use ptoemu_core::diag::Diagnostic;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A column counts as a sum of others if less than this share of its square is left.
 const FLAT: f64 = 1e-2;
@@ -21,6 +22,43 @@ pub struct Interval {
 
 /// Figures that can only be known together: the shares in which they move without a trace.
 pub type Combination = Vec<(usize, f64)>;
+
+/// Figures that fewer rows depend on than they are, with the number of those rows: whatever the
+/// rows say, such figures can make up for each other.
+pub fn crowded(touches: &[Vec<usize>]) -> Option<(Vec<usize>, usize)> {
+    // Every figure needs a row of its own.
+    let mut owner = BTreeMap::new();
+    for p in 0..touches.len() {
+        let mut seen = BTreeSet::new();
+        if !place(touches, p, &mut owner, &mut seen) {
+            let mut figures: Vec<usize> =
+                seen.iter().filter_map(|r| owner.get(r)).copied().collect();
+            figures.push(p);
+            figures.sort_unstable();
+            return Some((figures, seen.len()));
+        }
+    }
+    None
+}
+
+/// Gives a figure a row, moving others to rows they can have as well.
+fn place(
+    touches: &[Vec<usize>],
+    p: usize,
+    owner: &mut BTreeMap<usize, usize>,
+    seen: &mut BTreeSet<usize>,
+) -> bool {
+    for &row in touches.get(p).into_iter().flatten() {
+        if seen.insert(row) {
+            let other = owner.get(&row).copied();
+            if other.is_none_or(|q| place(touches, q, owner, seen)) {
+                owner.insert(row, p);
+                return true;
+            }
+        }
+    }
+    false
+}
 
 /// A combination of figures that can move without changing a prediction.
 ///
