@@ -140,8 +140,8 @@ pub fn write(
     for f in traces.iter().flat_map(|t| t.launches().filter_map(|e| t.function(&e))) {
         report.inside += f.instructions();
         report.unfolded += f.folded();
-        report.not_shown += f.instructions() - f.shown();
     }
+    report.not_shown = traces.iter().map(Trace::not_shown).sum();
     let (whole, inside) = (report.shown, report.inside - report.not_shown);
     let passes = jobs(wanted, &traces)
         .iter()

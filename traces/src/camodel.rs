@@ -215,6 +215,9 @@ pub fn summary(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
             (sum.0 + f.cycles(), sum.1 + f.active(), sum.2 + f.instructions())
         });
         writeln!(out, "{}", totals(sum.0, sum.1, sum.2))?;
+        if let Some(remark) = t.remark() {
+            writeln!(out, "note: {remark}")?;
+        }
     }
     Ok(())
 }

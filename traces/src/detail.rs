@@ -26,6 +26,9 @@ pub(crate) fn detail(t: &Trace, i: u32, half: u32, out: &mut Vec<u8>) {
             put::dec(out, u64::from(r.link));
             if let Some(f) = t.functions.get(r.link) {
                 number(out, "INSTR", f.instructions());
+                if f.shown() < f.instructions() {
+                    number(out, "NOT_SHOWN", f.instructions() - f.shown());
+                }
             }
         }
         Kind::Barrier => {

@@ -211,6 +211,28 @@ impl<'a> Trace<'a> {
         self
     }
 
+    /// The same with room for so many records of instructions inside vector functions.
+    pub fn keeping(mut self, records: usize) -> Self {
+        self.functions = Functions::within(self.stream, self.target, records);
+        self
+    }
+
+    /// Instructions inside the functions launched by the records shown that were too many to keep,
+    /// and are in no file.
+    pub fn not_shown(&self) -> u64 {
+        let functions = self.launches().filter_map(|e| self.function(&e));
+        functions.map(|f| f.instructions() - f.shown()).sum()
+    }
+
+    /// What a file should say about them; nothing if there are none.
+    pub fn remark(&self) -> Option<String> {
+        let n = Some(self.not_shown()).filter(|n| *n > 0)?;
+        Some(format!(
+            "{n} instructions inside vector functions that never became periodic are too many to \
+             keep and are not shown; sums of cycles cover them"
+        ))
+    }
+
     /// The same, counting the records that were written.
     pub fn counted(mut self, written: &'a AtomicU64) -> Self {
         self.written = Some(written);

@@ -153,6 +153,27 @@ fn long() -> Kernel {
     kernel("long", SourceFile::new("long.pto", text), &[])
 }
 
+/// A program may have as many instructions as it has records: a page names only those it draws.
+#[test]
+fn long_texts_do_not_make_long_timelines() {
+    let mut text = String::from(
+        "!t = !pto.tile_buf<vec, 8x64xf32>\nfunc.func @flat() {\n%a = pto.alloc_tile : !t\n",
+    );
+    text.push_str(&"pto.tadd ins(%a, %a : !t, !t) outs(%a : !t)\n".repeat(21_000));
+    text.push_str("return\n}\n");
+    let k = kernel("flat", SourceFile::new("flat.pto", text), &[]);
+    assert!(k.stream.records.len() > 40_000 && k.trace().statics.items().len() > 40_000);
+    let d = data(&page(&k, Filter::default()), "timeline-0");
+    let names = d["names"].as_array().expect("names");
+    assert!((100..10_000).contains(&names.len()), "{}", names.len());
+    let named = d["lanes"].as_array().into_iter().flatten();
+    let named = named.flat_map(|l| l["buckets"].as_array().cloned().unwrap_or_default());
+    for b in named.filter(|b| b[2].as_u64() > Some(0)) {
+        let name = &names[b[3].as_u64().expect("number") as usize]["name"];
+        assert!(name.is_string(), "{b}");
+    }
+}
+
 #[test]
 fn long_runs_are_drawn_in_buckets() {
     let k = long();

@@ -11,8 +11,8 @@ use ptoemu_core::stream::{
 };
 use ptoemu_core::target::Target;
 use ptoemu_core::time::vf::{Node, Options, VfProgram, VfRecord, time};
-use ptoemu_traces::Trace;
 use ptoemu_traces::vf::{Functions, ports};
+use ptoemu_traces::{Trace, camodel, csvs, html, insight, kanata, pftrace};
 use std::sync::LazyLock;
 use vf_support::random::{Tree, build, tree};
 use vf_support::{Build, body, target};
@@ -186,5 +186,45 @@ fn what_does_not_fit_is_said() {
     for p in ports(f, &TARGET) {
         assert_eq!(p.total(), f.cycles(), "{p:?}");
         assert!(p.unknown > 0);
+    }
+}
+
+/// Every file that can hold a remark has it, and none has it where everything is shown.
+#[test]
+fn every_format_says_what_is_not_shown() {
+    let mut b = Build::f32();
+    let inner = body(&mut b, "vadd", 2);
+    let s = launch(b.done(vec![Node::repeat(1_000, inner)]));
+    let line = ptoemu_core::time::time(&s, &TARGET);
+    for (records, missing) in [(10, 3_990), (1 << 20, 0)] {
+        let t = Trace::new(&s, &line, &TARGET, &[]).keeping(records);
+        assert_eq!(t.not_shown(), missing);
+        let file = |write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>| {
+            let mut out = Vec::new();
+            write(&mut out).expect("memory");
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        let one = std::slice::from_ref(&t);
+        let remark = "3990 instructions inside vector functions that never became periodic";
+        let run = html::Run { traces: one, tiles: &[], sources: &[] };
+        for (name, text) in [
+            ("all cores", file(&|w| insight::write_all(one, w))),
+            ("one core", file(&|w| insight::write_core(&t, w))),
+            ("Perfetto", file(&|w| pftrace::write(one, w))),
+            ("summary log", file(&|w| camodel::summary(&t, w))),
+            ("page", file(&|w| html::write(&[run], "", w))),
+        ] {
+            assert_eq!(text.contains(remark), missing > 0, "{name}");
+            if name.ends_with("cores") {
+                let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+                assert_eq!(json["otherData"]["core0.veccore0"].is_string(), missing > 0);
+            }
+        }
+        for (name, text) in [
+            ("table", file(&|w| csvs::instructions(&t, w))),
+            ("rows", file(&|w| kanata::write(&t, kanata::Options::default(), w))),
+        ] {
+            assert_eq!(text.contains("NOT_SHOWN:3990"), missing > 0, "{name}");
+        }
     }
 }

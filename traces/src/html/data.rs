@@ -3,6 +3,8 @@
 use super::strip::{buckets, colour, strip};
 use crate::detail::detail;
 use crate::events::{Event, Lane, Trace, What};
+use crate::statics::Static;
+use indexmap::IndexSet;
 use ptoemu_core::stream::{Kind, Pipe};
 use ptoemu_core::time::Cause;
 use serde::Serialize;
@@ -108,20 +110,23 @@ pub(super) fn drawn(t: &Trace) -> Drawn {
     let used = lanes(t);
     let mut rows: Vec<Row> = used.iter().map(|&l| row(t, l, bucket)).collect();
     let at = |lane: Lane| used.iter().position(|l| *l == lane);
-    if single {
+    let names = if single {
         for e in t.events() {
             if let Some(row) = at(e.lane).and_then(|i| rows.get_mut(i)) {
                 row.events.push(t, &e);
             }
         }
+        t.statics.items().iter().map(|s| name(t, s)).collect()
     } else {
         fill(t, bucket, &used, &mut rows);
-    }
+        let kept = renumber(&mut rows);
+        kept.iter().filter_map(|&i| t.statics.items().get(i as usize)).map(|s| name(t, s)).collect()
+    };
     Drawn {
         cycles: t.timeline.cycles,
         states: Cause::ALL.map(|c| (c.name(), colour(c))).to_vec(),
         lanes: rows,
-        names: names(t),
+        names,
         arrows: if single { arrows(t) } else { Vec::new() },
         bucket,
     }
@@ -189,21 +194,26 @@ fn fill(t: &Trace, bucket: u64, used: &[Lane], rows: &mut [Row]) {
     }
 }
 
-fn names(t: &Trace) -> Vec<Name> {
-    let items = t.statics.items().iter();
-    items
-        .map(|s| {
-            let mut text = Vec::new();
-            detail(t, s.first, 0, &mut text);
-            Name {
-                name: s.label(),
-                code: s.code.clone(),
-                line: line(&s.code),
-                op: s.tile_op.unwrap_or(""),
-                detail: String::from_utf8_lossy(&text).into_owned(),
-            }
-        })
-        .collect()
+/// Only instructions that a bucket names are kept: a program may have as many as it has records.
+/// Says which, in the order of their new numbers.
+fn renumber(rows: &mut [Row]) -> IndexSet<u32> {
+    let mut kept = IndexSet::new();
+    for b in rows.iter_mut().flat_map(|r| &mut r.buckets).filter(|b| b.2 > 0) {
+        b.3 = kept.insert_full(b.3).0 as u32;
+    }
+    kept
+}
+
+fn name(t: &Trace, s: &Static) -> Name {
+    let mut text = Vec::new();
+    detail(t, s.first, 0, &mut text);
+    Name {
+        name: s.label(),
+        code: s.code.clone(),
+        line: line(&s.code),
+        op: s.tile_op.unwrap_or(""),
+        detail: String::from_utf8_lossy(&text).into_owned(),
+    }
 }
 
 /// Line of a `file:line`; 0 if it names none.

@@ -47,6 +47,9 @@ pub(super) fn section(page: &mut Page, id: usize, t: &Trace) {
         return;
     }
     table(page, id, t, &sites);
+    if let Some(remark) = t.remark() {
+        page.note(&format!("{remark}. Ports count them as \"nothing for it\"."));
+    }
     for (&index, site) in sites.iter().take(FUNCTIONS) {
         let Some(s) = t.statics.items().get(index) else { continue };
         let name = s.tile_op.unwrap_or("vecscope");

@@ -165,6 +165,9 @@ fn summary(page: &mut Page, v: &View) -> serde_json::Result<()> {
     for (what, value) in filters(t) {
         page.note(&format!("Shown: {what} {value}; pipes, path and figures are of the whole run."));
     }
+    if let Some(remark) = t.remark() {
+        page.note(&format!("Not everything is on this page: {remark}."));
+    }
     if v.run.traces.len() > 1 {
         cores(page, v);
     }

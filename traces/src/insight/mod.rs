@@ -36,7 +36,7 @@ pub fn write_all(cores: &[Trace], out: &mut dyn Write) -> io::Result<()> {
     for t in cores {
         w.throughput(t, cores.len() > 1)?;
     }
-    w.finish()
+    w.finish(cores)
 }
 
 /// Writes the file of one core.
@@ -45,7 +45,7 @@ pub fn write_core(t: &Trace, out: &mut dyn Write) -> io::Result<()> {
     let lanes = Lanes::new(t, View::Latency);
     w.pipes_metadata(&lanes)?;
     w.slices(t, View::Latency, &lanes)?;
-    w.finish()
+    w.finish(std::slice::from_ref(t))
 }
 
 /// Which of the two files.
@@ -121,8 +121,20 @@ impl<'w> Writer<'w> {
         Ok(Writer { out, line: Vec::with_capacity(1 << 16), first: true })
     }
 
-    fn finish(mut self) -> io::Result<()> {
-        self.line.extend_from_slice(b"]}\n");
+    /// Ends the file; remarks stand behind the events, where viewers that know the key show them.
+    fn finish(mut self, cores: &[Trace]) -> io::Result<()> {
+        self.raw("]");
+        let remarks = cores.iter().filter_map(|t| Some((t.core_name(), t.remark()?)));
+        for (n, (core, remark)) in remarks.enumerate() {
+            self.raw(if n == 0 { ",\"otherData\":{" } else { "," });
+            self.string(&core);
+            self.raw(":");
+            self.string(&remark);
+        }
+        if cores.iter().any(|t| t.not_shown() > 0) {
+            self.raw("}");
+        }
+        self.raw("}\n");
         self.out.write_all(&self.line)
     }
 

@@ -133,6 +133,10 @@ impl<'t, 'a, 'w> Writer<'t, 'a, 'w> {
             t.target.name,
             t.clock.mhz()
         );
+        let name = match t.remark() {
+            Some(remark) => format!("{name}; {remark}"),
+            None => name,
+        };
         let (uuid, pid) = (self.core << 40, self.core);
         self.packet(None, |m| {
             m.message(packet::TRACK, |m| {
