@@ -4,6 +4,7 @@
 //! → lower → execute → time for the command line and for callers.
 
 pub mod args;
+pub mod batch;
 pub mod calibrate;
 pub mod commands;
 pub mod data;

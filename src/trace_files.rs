@@ -1,9 +1,9 @@
 //! The files of a trace: which there are, and writing them into a folder.
 
-use crate::data;
+use crate::batch::Batch;
 use crate::progress::Progress;
 use crate::session::{Ran, Refusal};
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::ValueEnum;
 use ptoemu_core::diag::{SourceFile, count};
 use ptoemu_core::target::Target;
@@ -12,7 +12,6 @@ use ptoemu_traces::camodel::{self, Dump};
 use ptoemu_traces::profile::Profile;
 use ptoemu_traces::{Filter, Trace, csvs, insight, kanata, pftrace, text};
 use serde::Serialize;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -116,13 +115,14 @@ fn kernel(ran: &Ran) -> &str {
     ran.program.funcs.get(ran.program.entry).map_or("kernel", |f| f.name.as_str())
 }
 
-/// Writes the trace of a run on one target.
+/// Writes the trace of a run on one target; its files appear with those of the batch.
 pub fn write(
     wanted: &Wanted,
     ran: &Ran,
     target: &Target,
     lines: &[Timeline],
     dir: &Path,
+    batch: &mut Batch,
 ) -> Result<TraceReport, Refusal> {
     let sources = ran.files();
     let traces = traces(wanted, ran, target, lines, &sources);
@@ -151,7 +151,7 @@ pub fn write(
     let written = progress.counter();
     let traces: Vec<Trace> = traces.into_iter().map(|t| t.counted(&written)).collect();
     for job in jobs(wanted, &traces) {
-        save(&dir.join(&job.path), job.write.as_ref())?;
+        batch.write(&dir.join(&job.path), job.write.as_ref())?;
         report.files.push(job.path);
     }
     Ok(report)
@@ -276,11 +276,4 @@ fn reports(traces: &[Trace], out: &mut dyn Write) -> io::Result<()> {
         text::write(t, out)?;
     }
     Ok(())
-}
-
-/// Writes a file of a trace, and the folders it stands in.
-pub fn save(path: &Path, job: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let say = || format!("cannot write {}", path.display());
-    Ok(made.and_then(|()| data::save(path, job)).with_context(say)?)
 }

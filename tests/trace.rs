@@ -141,3 +141,53 @@ fn a_run_that_was_stopped_has_no_trace() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("no trace; nothing is written"));
     assert!(!dir.exists());
 }
+
+/// Every file below a folder with its contents.
+fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(t) if t.is_dir() => out.extend(contents(&path)),
+            Ok(t) if t.is_file() => out.push((path.clone(), fs::read(&path).expect("file"))),
+            _ => {}
+        }
+    }
+    out.sort();
+    out
+}
+
+/// What fails when most files are written leaves no file and no folder, and an older trace as it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_trace_is_written_whole_or_not_at_all() {
+    let old = folder("trace_over");
+    let trace = |dir: &Path, more: &[&str]| {
+        let to = dir.display().to_string();
+        let mut words = vec!["trace", "examples/softmax.pto", "-v", "a3", "-o", &to];
+        words.extend(INPUTS);
+        words.extend(more);
+        ptoemu(&words)
+    };
+    assert_eq!(trace(&old, &[]).status.code(), Some(0));
+    let before = contents(&old);
+    fs::remove_file(old.join("report.html")).expect("removed");
+    let fresh = folder("trace_full");
+    fs::create_dir_all(&fresh).expect("folder");
+    for (dir, kept) in [(&old, before.len() - 1), (&fresh, 0)] {
+        // The page comes last. First the disk is full, then a folder is in its place.
+        std::os::unix::fs::symlink("/dev/full", dir.join("report.html")).expect("link");
+        for part in ["No space left on device", "report.html: it is a folder"] {
+            let out = trace(dir, &["--set", "drain=30"]);
+            assert_eq!(out.status.code(), Some(2));
+            let prose = String::from_utf8_lossy(&out.stderr);
+            assert!(prose.contains(part), "{prose}");
+            let after = contents(dir);
+            assert_eq!(after.len(), kept, "{after:?}");
+            assert!(after.iter().all(|file| before.contains(file)));
+            let _ = fs::remove_file(dir.join("report.html"));
+            fs::create_dir_all(dir.join("report.html")).expect("folder");
+        }
+        assert_eq!(dir.join("simulator").exists(), kept > 0);
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::run::ProgramArgs;
 use super::{page, print, say, show_all, write_json};
+use crate::batch::Batch;
 use crate::data;
 use crate::session::{Ran, Refusal, execute, read_source, timelines};
 use crate::trace_files::{self, Format, PAGE, TraceReport, Wanted};
@@ -100,7 +101,8 @@ pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
 }
 
 /// Writes the traces of finished runs: into `root`, or with several targets into a folder of it
-/// for each. A run that was stopped has no timeline worth showing: then there are none.
+/// for each. All files appear or none. A run that was stopped has no timeline worth showing: then
+/// there are none.
 pub(super) fn write_all(
     wanted: &Wanted,
     all: &[(&Target, Ran)],
@@ -114,11 +116,11 @@ pub(super) fn write_all(
         trace_files::any(wanted, ran, target, lines)?;
     }
     let several = all.len() > 1;
-    let mut reports = Vec::new();
+    let (mut reports, mut batch) = (Vec::new(), Batch::default());
     for ((target, ran), lines) in all.iter().zip(&lines) {
         let dir = if several { root.join(&target.name) } else { root.to_path_buf() };
         lines.iter().for_each(|l| show_all(&l.faults));
-        let mut report = trace_files::write(wanted, ran, target, lines, &dir)?;
+        let mut report = trace_files::write(wanted, ran, target, lines, &dir, &mut batch)?;
         if wanted.wants(Format::Html) {
             report.files.push(if several { format!("../{PAGE}") } else { PAGE.into() });
         }
@@ -127,8 +129,9 @@ pub(super) fn write_all(
     if wanted.wants(Format::Html) {
         let timed: Vec<page::Timed> =
             all.iter().zip(&lines).map(|((t, ran), l)| (*t, ran, l.as_slice())).collect();
-        trace_files::save(&root.join(PAGE), &|w| page::write(&timed, &wanted.filter, w))?;
+        batch.write(&root.join(PAGE), &|w| page::write(&timed, &wanted.filter, w))?;
     }
+    batch.place()?;
     Ok(reports)
 }
 
