@@ -142,6 +142,38 @@ fn a_run_that_was_stopped_has_no_trace() {
     assert!(!dir.exists());
 }
 
+/// Instructions of a vecscope stand at their own lines in every format that names lines.
+#[test]
+fn instructions_of_a_vecscope_have_lines() {
+    let dir = folder("trace_lines");
+    let to = dir.display().to_string();
+    let kernel = "tests/pass/race_950_load.pto";
+    let words = ["trace", kernel, "-v", "950pr", "--sync", "manual", "-o", &to];
+    let args = ["--arg", "x=zeros:f32[64]", "--arg", "y=zeros:f32[64]"];
+    let out = ptoemu(&[&words[..], &args[..]].concat());
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel)).expect("text");
+    let read =
+        |file: &str| String::from_utf8_lossy(&fs::read(dir.join(file)).expect(file)).into_owned();
+    let core = "simulator/core0.veccore0";
+    let page = read("report.html");
+    for op in ["pset_b32", "vlds", "vadd", "vsts"] {
+        let n = text.lines().take_while(|l| !l.contains(&format!("pto.{op} "))).count() + 1;
+        let place = format!("race_950_load.pto:{n}");
+        for file in ["timeline.txt", "simulator/trace.json", "pipeline.kanata", "run.pftrace"] {
+            assert!(read(file).contains(&place), "{op} in {file}");
+        }
+        assert!(read(&format!("{core}/trace.json")).contains(&place), "{op}");
+        let lines = read(&format!("{core}/core0.veccore0_code_exe.csv"));
+        assert!(lines.contains(&format!("{place},1,")), "{op}: {lines}");
+        let table = read(&format!("{core}/core0.veccore0_instr_exe.csv"));
+        assert!(table.contains(&format!("CODE:tests/pass/{place}")), "{op}: {table}");
+        let row = page.split(&format!("<tr id=\"L{n}\">")).nth(1).expect("line of the program");
+        assert!(row.split("</tr>").next().is_some_and(|r| r.contains("1 × ")), "{op}: {row:.200}");
+    }
+}
+
 /// Every file below a folder with its contents.
 fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut out = Vec::new();

@@ -167,6 +167,10 @@ fn a_needless_memory_barrier() {
     let with = run_950(&places, &body("        pto.mem_bar \"VST_VLD\"\n"));
     let without = run_950(&places, &body(""));
     let found = find(&with, |c| matches!(c, Change::MemBar { .. })).expect("it is needless");
+    let trace = with.trace();
+    let lines = with.sources[0].text.lines();
+    let line = lines.take_while(|l| !l.contains("mem_bar")).count() + 1;
+    assert!(found.place(&trace).ends_with(&format!(":{line}")), "{}", found.place(&trace));
     assert_eq!(found.cycles, without.timeline.cycles);
     assert!(found.saved > 50, "{found:?}");
     // In place it orders the accesses of rounds that may meet.

@@ -89,19 +89,19 @@ fn barriers(t: &Trace, index: usize, link: u32) -> Vec<(Change, usize, Stream)> 
     let mut all = Vec::new();
     hulls(p, &p.body, &mut Vec::new(), &mut all);
     let bars = (0u32..).zip(&p.insts).filter_map(|(n, i)| match i.kind {
-        Kind::Bar(b) => Some((n, b)),
+        Kind::Bar(b) => Some((n, b, i.site)),
         _ => None,
     });
-    let needless = bars.filter(|(_, b)| !ordered(*b, &all));
+    let needless = bars.filter(|(_, b, _)| !ordered(*b, &all));
     needless
-        .map(|(inst, bar)| {
+        .map(|(inst, bar, site)| {
             let stream = rebuilt(t, index, |p| {
                 let same = p.insts.get(inst as usize).is_some_and(|i| i.kind == Kind::Bar(bar));
                 if same {
                     p.body = left_out(&p.body, inst);
                 }
             });
-            (Change::MemBar { bar }, index, stream)
+            (Change::MemBar { bar, site }, index, stream)
         })
         .collect()
 }

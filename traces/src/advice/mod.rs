@@ -13,7 +13,7 @@ use crate::events::Trace;
 use crate::text::operand;
 use crate::vf::bar_name;
 use ptoemu_core::access::{Role, Space};
-use ptoemu_core::stream::{Kind, OPERANDS, Pipe, Record, Stream};
+use ptoemu_core::stream::{Kind, OPERANDS, Pipe, Record, SiteId, Stream};
 use ptoemu_core::time::time;
 use ptoemu_core::time::vf::Bar;
 use ptoemu_isa::table::{Form, Op};
@@ -40,6 +40,15 @@ pub struct Advice {
 }
 
 impl Advice {
+    /// `file:line` of what is to be changed.
+    pub fn place<'t>(&self, t: &'t Trace) -> &'t str {
+        let site = match self.change {
+            Change::MemBar { site, .. } => site,
+            _ => None,
+        };
+        t.statics.inner_code(self.index, site)
+    }
+
     /// The change as a sentence; `name` is the instruction concerned.
     pub fn words(&self, name: &str) -> String {
         match &self.change {
@@ -50,7 +59,7 @@ impl Advice {
                 let room = if *free { "" } else { ", after making room there" };
                 format!("move the tile of {} of {name} by {by} bytes{room}", names.join(" and "))
             }
-            Change::MemBar { bar } => {
+            Change::MemBar { bar, .. } => {
                 let kind = bar_name(*bar);
                 format!("leave mem_bar {kind} out: what it orders shares no byte")
             }
@@ -82,6 +91,8 @@ pub enum Change {
     MemBar {
         /// Which kind.
         bar: Bar,
+        /// Where it stands in the program.
+        site: Option<SiteId>,
     },
     /// Move a tile that a vector function reads or writes to other banks.
     Tile {

@@ -44,7 +44,7 @@ pub(super) fn changes(page: &mut Page, id: usize, t: &Trace) {
             Cell::count(a.saved),
             Cell::share(share),
             Cell::text(&a.words(&s.name)),
-            place(&s.code),
+            place(a.place(t)),
         ]);
     }
     page.table(&table);

@@ -309,7 +309,7 @@ fn changes(t: &Trace) -> String {
         let Some(s) = t.statics.items().get(a.index) else { continue };
         let what = a.words(&s.name);
         let share = percent(a.saved, t.timeline.cycles);
-        rows.push(vec![a.saved.to_string(), share, what, s.code.clone()]);
+        rows.push(vec![a.saved.to_string(), share, what, a.place(t).to_string()]);
     }
     if rows.len() == 1 {
         return "nothing that was tried makes the run shorter\n".into();
