@@ -165,7 +165,7 @@ impl TraceReport {
             self.entry,
             self.target,
             self.cycles,
-            count(self.records as u64, "record")
+            count(self.records, "record")
         );
         if self.shown < self.records {
             out.push_str(&format!(", {} of them shown", self.shown));
@@ -173,7 +173,7 @@ impl TraceReport {
         if self.inside > 0 {
             out.push_str(&format!(
                 ", {} in vector functions",
-                count(self.inside as u64, "instruction")
+                count(self.inside, "instruction")
             ));
         }
         if self.unfolded > 0 {
