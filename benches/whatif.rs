@@ -1,21 +1,55 @@
-//! Points a second of what-if studies: one worker, then all threads to CSV rows.
+//! Points a second of what-if studies and the memory they take: one worker, all threads, and all
+//! threads to CSV rows and a page.
+//!
+//! Memory is the largest resident set of the process while a benchmark ran, with the program, its
+//! execution and everything before it. Linux alone tells and resets it.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use ptoemu::args::Given;
 use ptoemu::session::Request;
+use ptoemu::study::pages::{WhatIf, whatif};
 use ptoemu::targets::with_overrides;
-use ptoemu::whatif::{Axis, Grid, Study, Subject, Sweep, Timer};
+use ptoemu::whatif::rows::{Format, Rows};
+use ptoemu::whatif::shard::Shard;
+use ptoemu::whatif::survey::{Survey, resource};
+use ptoemu::whatif::{Axis, Cell, Grid, Study, Subject, Sweep, Timer};
 use ptoemu_core::diag::SourceFile;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Dist;
 use ptoemu_core::target::Target;
 use ptoemu_isa::exec::{ArgValue, Binding};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+
+/// Largest resident sets, in the order of the benchmarks.
+static PEAKS: Mutex<Vec<(String, Option<u64>)>> = Mutex::new(Vec::new());
 
 fn main() {
     divan::main();
+    let peaks = PEAKS.lock().unwrap_or_else(|e| e.into_inner());
+    if !peaks.is_empty() {
+        println!("\nlargest resident set, kB");
+    }
+    for (name, kb) in peaks.iter() {
+        let kb = kb.map_or("not told by this system".to_string(), |n| n.to_string());
+        println!("  {name:<40} {kb:>10}");
+    }
+}
+
+/// Runs a benchmark and notes how much memory the process came to hold.
+fn watched(name: &str, job: impl FnOnce()) {
+    // The kernel's word for: the peak starts anew from what is resident now.
+    let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
+    job();
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let kb = reset.then(peak).flatten();
+    PEAKS.lock().unwrap_or_else(|e| e.into_inner()).push((name.to_string(), kb));
 }
 
 fn target(name: &str) -> Target {
@@ -60,10 +94,12 @@ fn softmax_a3_one_thread(b: Bencher, what: &str) {
     let timer = Timer::new(&recorded, &target, &grid.paths()).unwrap_or_else(|e| panic!("{e:?}"));
     let mut worker = timer.worker();
     let (mut point, mut values) = (0, Vec::new());
-    b.counter(ItemsCount::new(1usize)).bench_local(|| {
-        grid.values(point % grid.len(), &mut values);
-        point += 1;
-        worker.time(black_box(&values)).cycles
+    watched(&format!("softmax_a3_one_thread {what}"), || {
+        b.counter(ItemsCount::new(1usize)).bench_local(|| {
+            grid.values(point % grid.len(), &mut values);
+            point += 1;
+            worker.time(black_box(&values)).cycles
+        });
     });
 }
 
@@ -92,18 +128,25 @@ fn study_950pr(b: Bencher, what: &str) {
     let n = study.len().unwrap_or(0).min(if figures == "pipes" { 8000 } else { 1000 });
     let cells = study.record(&(0..n)).unwrap_or_else(|e| panic!("{e:?}"));
     let mut from = 0;
-    b.counter(ItemsCount::new(n)).bench_local(|| {
-        // Other points in every sample, as far as there are any.
-        let range = from % study.len().unwrap_or(1)..(from % study.len().unwrap_or(1) + n);
-        from += n;
-        let mut sum = 0;
-        let ran = study.run(range, &cells, &AtomicU64::new(0), &mut |_, m| {
-            sum += m.cycles;
-            Ok(())
+    watched(&format!("study_950pr {what}"), || {
+        b.counter(ItemsCount::new(n)).bench_local(|| {
+            // Other points in every sample, as far as there are any.
+            let start = from % study.len().unwrap_or(1);
+            from += n;
+            summed(&study, &cells, start..start + n)
         });
-        ran.unwrap_or_else(|e| panic!("{e:?}"));
-        sum
     });
+}
+
+/// Times points and adds their cycles up.
+fn summed(study: &Study, cells: &[Cell], range: Range<u64>) -> u64 {
+    let mut sum = 0;
+    let ran = study.run(range, cells, &AtomicU64::new(0), &mut |_, m| {
+        sum += m.cycles;
+        Ok(())
+    });
+    ran.unwrap_or_else(|e| panic!("{e:?}"));
+    sum
 }
 
 /// All threads.
@@ -112,14 +155,37 @@ fn softmax_a3_study(b: Bencher, what: &str) {
     let study = Study { subjects: vec![softmax()], targets: vec![target("a3")], grid: grid(what) };
     let all: Range<u64> = 0..study.len().unwrap_or(0);
     let cells = study.record(&all).unwrap_or_else(|e| panic!("{e:?}"));
-    b.counter(ItemsCount::new(all.end)).bench_local(|| {
-        let mut sum = 0;
-        let done = AtomicU64::new(0);
-        let ran = study.run(all.clone(), &cells, &done, &mut |_, m| {
-            sum += m.cycles;
-            Ok(())
+    watched(&format!("softmax_a3_study {what}"), || {
+        b.counter(ItemsCount::new(all.end)).bench_local(|| summed(&study, &cells, all.clone()));
+    });
+}
+
+/// A hundred thousand points to CSV rows, in memory, and a page.
+#[divan::bench(sample_count = 3)]
+fn softmax_a3_page(b: Bencher) {
+    let grid = grid_of(&[
+        "drain=0..24",
+        "vcgmax.per_repeat=1..8",
+        "vdiv.per_repeat=1..10",
+        "vexp.per_repeat=1..10",
+        "ub.bank_groups=8,12,16,24,32",
+    ]);
+    let study = Study { subjects: vec![softmax()], targets: vec![target("a3")], grid };
+    let all: Range<u64> = 0..study.len().unwrap_or(0);
+    let cells = study.record(&all).unwrap_or_else(|e| panic!("{e:?}"));
+    watched("softmax_a3_page", || {
+        b.counter(ItemsCount::new(all.end)).bench_local(|| {
+            let rows = Rows::new(&study, Format::Csv, Shard::ALL);
+            let mut survey = Survey::new(&study).unwrap_or_else(|| panic!("too many points"));
+            let mut csv = rows.header();
+            let ran = study.run(all.clone(), &cells, &AtomicU64::new(0), &mut |p, m| {
+                survey.add(Some((m.cycles, resource(m.bound))));
+                rows.row(p, m, &mut csv);
+                Ok(())
+            });
+            ran.unwrap_or_else(|e| panic!("{e:?}"));
+            let page = WhatIf { survey: &survey, as_is: vec![None], rows: "study.csv".into() };
+            (csv.len(), whatif(&page, "ptoemu whatif").0.len())
         });
-        ran.unwrap_or_else(|e| panic!("{e:?}"));
-        sum
     });
 }

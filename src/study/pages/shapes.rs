@@ -18,7 +18,7 @@ fn heat(s: &Shapes, contender: usize) -> Plot {
         },
         _ => HeatCell::default(),
     };
-    grid(s, &format!("{} on {name}: elements a cycle", s.subject), cell, &bounds)
+    grid(s, &format!("{} on {name}: elements a cycle", s.subject), cell, (&bounds, false))
 }
 
 /// Time of a contender over that of the first.
@@ -33,15 +33,21 @@ fn ratio(s: &Shapes, contender: usize) -> Plot {
         _ => HeatCell::default(),
     };
     let keys = [format!("{first} is as fast or faster"), format!("{name} is faster")];
-    grid(s, &format!("{}: time on {name} over time on {first}", s.subject), cell, &keys)
+    grid(s, &format!("{}: time on {name} over time on {first}", s.subject), cell, (&keys, true))
 }
 
-fn grid(s: &Shapes, title: &str, cell: impl Fn(usize, usize) -> HeatCell, keys: &[String]) -> Plot {
+fn grid(
+    s: &Shapes,
+    title: &str,
+    cell: impl Fn(usize, usize) -> HeatCell,
+    (keys, parted): (&[String], bool),
+) -> Plot {
     let text = |v: &[u32]| v.iter().map(u32::to_string).collect::<Vec<_>>();
     let (x, y) = (text(&s.cols), text(&s.rows));
     let row = |r: usize| (0..s.cols.len()).map(|c| cell(r, c)).collect();
     let cells: Vec<Vec<HeatCell>> = (0..s.rows.len()).map(row).collect();
-    plot::heat(title, ("columns", &x), ("rows", &y), &cells, keys)
+    let draw = if parted { plot::parted } else { plot::heat };
+    draw(title, ("columns", &x), ("rows", &y), &cells, keys)
 }
 
 fn bounds(s: &Shapes) -> Vec<String> {
@@ -94,6 +100,7 @@ pub fn shapes(s: &Shapes, command: &str) -> (String, Vec<Named>) {
         page.section("against", "One against the other");
         let ratios = 1..s.contenders.len();
         plots.extend(ratios.map(|n| (format!("ratio-{n}"), ratio(s, n))));
+        page.text("The line is where the order changes.");
         page.gallery(plots.iter().skip(s.contenders.len()).map(|p| &p.1));
         page.table(&crossovers(s));
     }

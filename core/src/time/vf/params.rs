@@ -108,7 +108,7 @@ params! {
     store_ports "vf.store_ports" "" 1 ..= 16 "stores started in a cycle";
     ub_shared "vf.ub_shared" "" 0 ..= 1 "loads and stores share the banks of the Unified Buffer";
     loads_first "vf.loads_first" "" 0 ..= 1 "loads win over stores for a bank";
-    release "vf.release" "cycles" 0 ..= 1000 "start of a consumer until its source registers are released";
+    release "vf.release" "cycles" 1 ..= 1000 "start of a consumer until its source registers are released";
     bypass "vf.bypass" "cycles" 0 ..= 1000 "cycles before completion at which a result is visible";
     store_bypass "vf.store_bypass" "cycles" 0 ..= 1000 "the same when the consumer is a store";
     drain "vf.drain" "cycles" 0 ..= 10000 "last completion until the function ends";

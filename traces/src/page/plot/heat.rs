@@ -26,9 +26,30 @@ impl HeatCell {
 /// their order; give none for a single colour.
 pub fn heat(
     title: &str,
+    x: (&str, &[String]),
+    y: (&str, &[String]),
+    cells: &[Vec<HeatCell>],
+    colours: &[String],
+) -> Plot {
+    draw(title, x, y, (cells, false), colours)
+}
+
+/// The same with a line between fields of two colours: where the order of two things changes.
+pub fn parted(
+    title: &str,
+    x: (&str, &[String]),
+    y: (&str, &[String]),
+    cells: &[Vec<HeatCell>],
+    colours: &[String],
+) -> Plot {
+    draw(title, x, y, (cells, true), colours)
+}
+
+fn draw(
+    title: &str,
     (x_label, x): (&str, &[String]),
     (y_label, y): (&str, &[String]),
-    cells: &[Vec<HeatCell>],
+    (cells, parted): (&[Vec<HeatCell>], bool),
     colours: &[String],
 ) -> Plot {
     let mut p = Plot::new(title);
@@ -78,7 +99,30 @@ pub fn heat(
             );
         }
     }
+    if parted {
+        borders(&mut p, cells, (left, top), (w, h));
+    }
     p.finish(top + h * y.len() as f64 + 6.0)
+}
+
+/// Lines between neighbours of two colours.
+fn borders(p: &mut Plot, cells: &[Vec<HeatCell>], (left, top): (f64, f64), (w, h): (f64, f64)) {
+    let at = |j: usize, i: usize| cells.get(j).and_then(|row| row.get(i));
+    let differ = |a: &HeatCell, b: Option<&HeatCell>| {
+        let both = a.value.and(b.and_then(|b| b.value)).is_some();
+        both && b.is_some_and(|b| b.colour != a.colour)
+    };
+    for (j, row) in cells.iter().enumerate() {
+        for (i, c) in row.iter().enumerate() {
+            let (x, y) = (left + w * i as f64 - 0.5, top + h * j as f64 - 0.5);
+            if differ(c, at(j, i + 1)) {
+                p.line((x + w, y), (x + w, y + h), "border");
+            }
+            if differ(c, at(j + 1, i)) {
+                p.line((x, y + h), (x + w, y + h), "border");
+            }
+        }
+    }
 }
 
 /// One field, `share` of the way from the lightest to the darkest.
@@ -97,6 +141,17 @@ fn field(p: &mut Plot, c: &HeatCell, at: [f64; 4], share: f64, tip: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_parts_two_colours() {
+        let names = ["1".to_string(), "2".to_string()];
+        let of = |colour| HeatCell { colour, ..HeatCell::new(1.0) };
+        let cells = [vec![of(0), of(0)], vec![of(0), of(1)], vec![of(1), HeatCell::default()]];
+        let lines = |p: &Plot| p.inline().matches("class=\"border\"").count();
+        let axis = ("a", &names[..]);
+        assert_eq!(lines(&parted("t", axis, axis, &cells, &[])), 3);
+        assert_eq!(lines(&heat("t", axis, axis, &cells, &[])), 0);
+    }
 
     #[test]
     fn largest_is_darkest_and_holes_stay_empty() {

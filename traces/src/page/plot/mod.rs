@@ -12,7 +12,7 @@ mod lines;
 pub use axis::Axis;
 pub use bars::{Bar, Swing, bars, coloured, tornado};
 pub use gantt::{Stretch, gantt};
-pub use heat::{HeatCell, heat};
+pub use heat::{HeatCell, heat, parted};
 pub use lines::{Series, lines};
 
 use super::{PLOT_CSS, escape};
