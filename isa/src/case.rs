@@ -12,7 +12,7 @@ use crate::tile::{
     self, Call, Family, Layout, Limits, Mem, OperandOrder, Operator, Quirks, Scalar, Tile, TileOp,
     Tmp,
 };
-use crate::verify::{BuiltIn, Subject};
+use crate::verify::{BuiltIn, Subject, example};
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
@@ -98,13 +98,21 @@ impl Case {
     /// The call, its tiles placed.
     pub fn call(&self, placement: Placement) -> Call {
         let dtype = self.to.unwrap_or(self.dtype);
-        let mut call = Call::new(self.op, self.destination(dtype), self.sources());
+        let mut call = example(self.op, (self.dtype, dtype), self.valid)
+            .unwrap_or_else(|| Call::new(self.op, self.destination(dtype), self.sources()));
+        if self.op.operator == Operator::Trans {
+            let turned = |(a, b): (u32, u32)| (b, a.next_multiple_of(32 / dtype.size() as u32));
+            let valid = (self.valid.1, self.valid.0);
+            call.dst = self.tile("dst", dtype, turned(self.shape), valid);
+        }
         // What A2/A3 needs, the 950 accepts.
         call.tmp = match (call.least_tmp(), self.tmp) {
             (Some((t, r, c)), Scratch::Default) => Some(self.needed(t, (r, c))),
             _ => self.scratch(),
         };
-        if self.op.sig.scalar {
+        if self.op.operator == Operator::Tri {
+            call.scalar = Some(Scalar { dtype: DType::I32, bits: 0 });
+        } else if self.op.sig.scalar {
             let mut bits = [0u8; 8];
             Dist::Unit.fill(self.dtype, 0x5CA1A8, 7, &mut bits[..self.dtype.size()]);
             if !self.dtype.is_float() {
@@ -329,7 +337,14 @@ fn fill(m: &mut Machine, call: &Call, seed: u64) {
     for (k, t) in call.src.iter().enumerate() {
         let Some(bytes) = m.ub.bytes.get_mut(t.addr, t.bytes() as usize) else { continue };
         dist(t.dtype).fill(t.dtype, seed, k as u64, bytes);
+        call.tame(k + 1, bytes);
         m.ub.shadow.set(t.addr, t.end(), true, WRITER_NONE);
+    }
+    if call.reads_dst() {
+        if let Some(bytes) = m.ub.bytes.get_mut(call.dst.addr, call.dst.bytes() as usize) {
+            dist(call.dst.dtype).fill(call.dst.dtype, seed, 9, bytes);
+        }
+        m.ub.shadow.set(call.dst.addr, call.dst.end(), true, WRITER_NONE);
     }
     let owned = call.tiles().map(|(role, t)| (role.to_string(), t.addr, t.end()).into());
     m.owners = owned.collect();

@@ -1,7 +1,7 @@
 //! A call as a program: tiles at the addresses of the call, sources filled from global memory,
 //! the operation, the valid region of the result stored.
 
-use crate::tile::{Call, Layout, OperandOrder, Quirks, Sat, Tile};
+use crate::tile::{Call, Layout, OperandOrder, Operator, Quirks, Sat, Tile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
 use std::fmt::Write as _;
@@ -238,6 +238,15 @@ impl Writer {
             .skip(1)
             .map(|((_, t), name)| (format!("%{name}_tile"), tile_type(t)))
             .collect();
+        let numbers = match call.op.operator {
+            Operator::Extract | Operator::Insert => vec![call.attrs.at.0, call.attrs.at.1],
+            Operator::MergeBlock => vec![call.attrs.block],
+            _ => Vec::new(),
+        };
+        for (k, n) in numbers.into_iter().enumerate() {
+            self.line(&format!("%number{k} = arith.constant {n} : index"));
+            operands.push((format!("%number{k}"), "index".into()));
+        }
         if let Some(s) = call.scalar {
             let ty = element(s.dtype);
             self.line(&format!("%scalar = arith.constant {:#x} : {ty}", s.bits));
@@ -249,7 +258,7 @@ impl Writer {
         };
         self.line(&format!(
             "pto.{} ins({}{} : {}) outs(%dst_tile : {})",
-            call.op.name,
+            written_name(call),
             list(&|o| o.0.clone()),
             attributes(call),
             list(&|o| o.1.clone()),
@@ -266,6 +275,15 @@ impl Writer {
         let ty = tile_type(&valid);
         self.line(&format!("%dst_valid = pto.alloc_tile addr = %dst_at : {ty}"));
         self.line(&format!("pto.tstore ins(%dst_valid : {ty}) outs(%dst_part : {part})"));
+    }
+}
+
+/// The name in programs: forms told apart by their operands share one.
+fn written_name(call: &Call) -> &'static str {
+    match call.op.operator {
+        Operator::Pattern => "tgather",
+        Operator::MergeBlock => "tmrgsort",
+        _ => call.op.name,
     }
 }
 
@@ -287,6 +305,20 @@ fn attributes(call: &Call) -> String {
         let name = if s == Sat::On { "ON" } else { "OFF" };
         out.push(format!("sat_mode = #pto<saturation_mode {name}>"));
     }
+    let dictionary = [
+        (
+            call.op.operator == Operator::Compare,
+            format!("cmpMode = #pto<cmp {:?}>", call.attrs.cmp),
+        ),
+        (call.attrs.down, "descending = true".into()),
+        (call.attrs.upper, "upperOrLower = 1 : i32".into()),
+        (
+            call.op.operator == Operator::Pattern,
+            format!("maskPattern = #pto.mask_pattern<P{:04b}>", call.attrs.pattern),
+        ),
+        (call.attrs.exhausted, "exhausted = true".into()),
+    ];
+    out.extend(dictionary.into_iter().filter(|(on, _)| *on).map(|(_, text)| text));
     if call.attrs.binary {
         out.push("isBinary = true".into());
     }

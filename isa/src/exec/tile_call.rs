@@ -13,6 +13,7 @@ use crate::tile::{
 };
 use ptoemu_core::access::Space;
 use ptoemu_core::diag::{Diagnostic, Level, Span};
+use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
 use ptoemu_core::stream::Pipe;
 use std::sync::Arc;
@@ -86,9 +87,19 @@ impl Exec<'_> {
 
     fn assemble(&mut self, frame: &Frame, t: &TileStmt) -> Result<Call, Stop> {
         let ins = self.sort(frame, &t.ins)?;
-        let outs = self.sort(frame, &t.outs)?;
+        let merges = t.op.operator == Operator::Merge;
+        // What a merge says of its lists is no tile.
+        let is_tile = |o: &&Operand| !merges || matches!(get(frame, o.slot), Value::Tile(_));
+        let written: Vec<Operand> = t.outs.iter().filter(is_tile).copied().collect();
+        let outs = self.sort(frame, &written)?;
         let sig = t.op.sig;
-        let mut tiles = ins.tiles.into_iter();
+        let mut sources = usize::from(sig.srcs);
+        let mut given = ins.tiles;
+        if merges {
+            given.extend(outs.tiles.get(1).cloned());
+            sources = given.len().saturating_sub(1).max(sources);
+        }
+        let mut tiles = given.into_iter();
         let form = || format!("its form is {}", t.op.form());
         let wrong = |what: &str| {
             refuse_with("lower.operand", format!("{} needs {what}", t.op.name), form())
@@ -106,7 +117,7 @@ impl Exec<'_> {
         } else {
             outs.tiles.into_iter().next().or(result).ok_or_else(|| wrong("a destination tile"))?
         };
-        let srcs: Vec<Tile> = tiles.by_ref().take(usize::from(sig.srcs)).collect();
+        let srcs: Vec<Tile> = tiles.by_ref().take(sources).collect();
         if srcs.len() < usize::from(sig.srcs) {
             return Err(wrong(&format!("{} source tiles, {} given", sig.srcs, srcs.len())));
         }
@@ -126,13 +137,25 @@ impl Exec<'_> {
         if sig.view {
             call.view = Some(gm_view(&*view.ok_or_else(|| wrong("a view of global memory"))?)?);
         }
+        let numbers: Vec<u64> =
+            ins.scalars.iter().filter_map(|(_, _, v)| bits_of(v, DType::I64)).collect();
+        match (t.op.operator, &numbers[..]) {
+            (Operator::Extract | Operator::Insert, [r, c, ..]) => call.attrs.at = (*r, *c),
+            (Operator::Extract | Operator::Insert, _) => return Err(wrong("a row and a column")),
+            (Operator::MergeBlock, [n, ..]) => call.attrs.block = *n,
+            _ => {}
+        }
         if sig.scalar {
-            let t0 = call.dtype();
+            // The diagonal of a triangle is a number of columns.
+            let tri = t.op.operator == Operator::Tri;
+            let t0 = if tri { DType::I32 } else { call.dtype() };
             let (at, operand, v) = ins.scalars.first().ok_or_else(|| wrong("a scalar"))?;
             let written = operand.scalar.unwrap_or(t0);
             // Shift counts are integers of any width, slopes floats of any.
             let free = match call.op.operator {
-                Operator::Shl | Operator::Shr => !written.is_float(),
+                Operator::Shl | Operator::Shr | Operator::Tri | Operator::Iota => {
+                    !written.is_float()
+                }
                 Operator::Leaky => written.is_float(),
                 _ => false,
             };
@@ -221,6 +244,9 @@ fn touches(call: &Call, limits: &tile::Limits) -> Vec<Touch> {
     let ub = |t: &Tile, write| Touch { space: Space::Ub, start: t.addr, end: t.end(), write };
     let mut out: Vec<Touch> = call.src.iter().map(|t| ub(t, false)).collect();
     out.push(ub(&call.dst, !call.op.is_store()));
+    if call.reads_dst() {
+        out.push(ub(&call.dst, false));
+    }
     out.extend(call.tmp.iter().map(|t| ub(t, true)));
     if call.uses_scratch() {
         out.push(Touch {
@@ -293,6 +319,19 @@ fn attributes(mut a: Attrs, written: &[(String, String)]) -> Result<Attrs, Stop>
                 } else {
                     Sat::Off
                 });
+            }
+            "descending" => a.down = lower == "true",
+            "upperOrLower" | "upper" => a.upper = matches!(lower.as_str(), "1" | "true"),
+            "exhausted" => a.exhausted = lower == "true",
+            "maskPattern" | "mask_pattern" => {
+                let bits = lower.trim_start_matches('p');
+                a.pattern = u8::from_str_radix(bits, 2).map_err(|_| {
+                    refuse_with(
+                        "lower.operand",
+                        format!("`{value}` is no mask pattern"),
+                        "one of P0101 P1010 P0001 P0010 P0100 P1000 P1111",
+                    )
+                })?;
             }
             "isBinary" | "is_binary" | "binary" => a.binary = lower == "true",
             "cmpMode" | "cmp_mode" | "cmp" => {

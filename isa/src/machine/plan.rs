@@ -181,7 +181,8 @@ fn walk(i: &Instr, regs: &Regs, p: &Plan, n: usize, shape: Walks, role: Role) ->
         }
         Walks::CmpMask => one(16, 0),
         Walks::Offsets => {
-            Walk { elem: 4, blocks: (p.per_repeat / 8) as u16, ..one(32, 4 * p.per_repeat as i64) }
+            let rep = 4 * p.per_repeat as i64;
+            Walk { elem: 4, blocks: (p.per_repeat / 8) as u16, blk: 32, ..one(32, rep) }
         }
         Walks::EightWords => one(32, 32),
         Walks::Whole => Walk { blocks: whole_blocks(i, regs), blk, ..one(32, rep * 32) },

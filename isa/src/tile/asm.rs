@@ -68,6 +68,17 @@ impl<'a> Asm<'a> {
         self.be.issue(&Instr::new(op, self.t, args).marked(self.marks))
     }
 
+    /// Issues an instruction with sources of another type.
+    pub fn emit_from(&mut self, op: Op, src: DType, args: &[i64]) -> Done {
+        self.emit_as(op, (self.t, src), args)
+    }
+
+    /// Issues an instruction of (destination, source) types.
+    pub fn emit_as(&mut self, op: Op, types: (DType, DType), args: &[i64]) -> Done {
+        let instr = Instr::new(op, types.0, args).from_dtype(types.1);
+        self.be.issue(&instr.marked(self.marks)).map(drop)
+    }
+
     /// Conversion between (destination, source) types, dense blocks.
     pub fn convert(
         &mut self,
@@ -78,8 +89,7 @@ impl<'a> Asm<'a> {
         rep: [u64; 2],
     ) -> Done {
         let args = [at[0], at[1], repeat, 1, 1, rep[0], rep[1]].map(|x| x as i64);
-        let instr = Instr::new(op, types.0, &args).from_dtype(types.1);
-        self.be.issue(&instr.marked(self.marks)).map(drop)
+        self.emit_as(op, types, &args)
     }
 
     /// Two sources; block and repeat strides of destination, source 0, source 1.

@@ -131,16 +131,24 @@ fn body<'c>(call: &Call, a: &mut Asm, src: &'c Tile) -> Result<Body<'c>, Stop> {
 }
 
 fn walk(call: &Call, a: &mut Asm, dst: &Tile, src: &Tile) -> Done {
-    let eng = Engine { call, dst, body: body(call, a, src)? };
+    let body = body(call, a, src)?;
+    over(call, a, dst, body)
+}
+
+/// Emits the steps of `body` over the valid region of `dst`.
+pub(super) fn over(call: &Call, a: &mut Asm, dst: &Tile, body: Body) -> Done {
+    let [src, _] = body.sources();
+    let (full, height_of) = (src.full_cols_static(), src.rows);
+    let eng = Engine { call, dst, body };
     let (rows, cols) = dst.valid();
     let e = a.e();
     let (height, width) = (u64::from(dst.rows), u64::from(dst.cols));
-    let known = dst.full_cols_static() && src.full_cols_static() || dst.rows == 1 && src.rows == 1;
+    let known = dst.full_cols_static() && full || dst.rows == 1 && height_of == 1;
     if known {
         let ragged = width > e && !width.is_multiple_of(e);
         return eng.flat(a, rows * cols, ragged || (height * width).div_ceil(e) > MAX_REPEAT);
     }
-    eng.by_shape(a, width / e, height.max(src.rows.into()))
+    eng.by_shape(a, width / e, height.max(height_of.into()))
 }
 
 /// -s: exactly, or through f32 as shipped.

@@ -75,6 +75,18 @@ pub struct Attrs {
     pub binary: bool,
     /// Comparison of TCMP.
     pub cmp: Cmp,
+    /// TCI: count down.
+    pub down: bool,
+    /// TTRI: ones right of the diagonal rather than left of it.
+    pub upper: bool,
+    /// Elements of four that a pattern keeps, the first one in bit 0.
+    pub pattern: u8,
+    /// TMRGSORT: elements of a block.
+    pub block: u64,
+    /// TMRGSORT: stop when a list is exhausted.
+    pub exhausted: bool,
+    /// TEXTRACT, TINSERT: row and column in the larger tile.
+    pub at: (u64, u64),
     /// 950: loads index their address instead of advancing it (`NO_POST_UPDATE`); same values.
     pub indexed: bool,
 }
@@ -153,6 +165,16 @@ impl Call {
                 t.valid_rows = src.valid_rows;
                 super::compare::written(self.family, src) / t.size()
             }
+            Operator::Scatter => {
+                t.valid_rows = t.rows;
+                t.cols.into()
+            }
+            Operator::Insert => {
+                t.addr = t.at(self.attrs.at.0, self.attrs.at.1);
+                t.rows = t.rows.saturating_sub(self.attrs.at.0 as u32);
+                t.valid_rows = src.valid_rows;
+                src.valid_cols.into()
+            }
             Operator::Sort => {
                 t.valid_rows = src.valid_rows;
                 super::sort::sorted(self) * 8 / t.size()
@@ -169,6 +191,12 @@ impl Call {
         let src = self.op.sources().iter().copied().zip(&self.src);
         let dst = if self.op.is_store() { "src" } else { "dst" };
         std::iter::once((dst, &self.dst)).chain(src).chain(self.tmp.iter().map(|t| ("tmp", t)))
+    }
+
+    /// Does the result depend on what dst held?
+    pub fn reads_dst(&self) -> bool {
+        use Operator::{Axpy, MulAdd, MulDst, MulDstRelu};
+        matches!(self.op.operator, MulAdd | MulDst | MulDstRelu | Axpy)
     }
 
     /// Does A2/A3 microcode of this call write the reserved window of UB ([`super::SCRATCH`])?

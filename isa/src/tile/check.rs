@@ -4,7 +4,7 @@
 
 use super::asm::{SCRATCH, SCRATCH_BYTES};
 use super::call::Call;
-use super::op::{Tmp, Types};
+use super::op::{Operator, Tmp, Types};
 use super::quirks::{Quirk, Quirks};
 use super::{Family, Layout, Loc, Tile};
 use ptoemu_core::diag::{Diagnostic, Level};
@@ -134,7 +134,8 @@ impl Checker<'_> {
 
     fn operands(&self, call: &Call) -> Verdict {
         let (op, sig) = (call.op.name, call.op.sig);
-        if call.src.len() != sig.srcs as usize {
+        let least = usize::from(sig.srcs);
+        if !(least..=least + usize::from(sig.more)).contains(&call.src.len()) {
             let text = format!("{op} takes {} source tiles, not {}", sig.srcs, call.src.len());
             return refuse("legality.operands", text, "give as many sources as the op has");
         }
@@ -171,7 +172,9 @@ impl Checker<'_> {
                 return refuse("legality.type_mismatch", text, help);
             }
         }
-        if let Some(s) = call.scalar.filter(|s| s.dtype != t) {
+        // The diagonal of a triangle is a number of columns.
+        let free = op.operator == Operator::Tri;
+        if let Some(s) = call.scalar.filter(|s| s.dtype != t && !free) {
             let text = format!("element types differ: the scalar is {}, the tile is {t}", s.dtype);
             return refuse("legality.type_mismatch", text, "give the scalar the tile's type");
         }

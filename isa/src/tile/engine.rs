@@ -27,7 +27,7 @@ pub(super) enum Body<'c> {
 
 impl Body<'_> {
     /// Source tiles, the first one twice where there is one.
-    fn sources(&self) -> [&Tile; 2] {
+    pub(super) fn sources(&self) -> [&Tile; 2] {
         match *self {
             Body::Two(_, a, b) => [a, b],
             Body::One(_, s)

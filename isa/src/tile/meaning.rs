@@ -304,7 +304,7 @@ pub(super) fn to_f64(t: DType, bits: u64) -> f64 {
 }
 
 /// Nearest float pattern.
-fn from_f64(t: DType, v: f64) -> u64 {
+pub(super) fn from_f64(t: DType, v: f64) -> u64 {
     match t {
         DType::F16 => ptoemu_core::num::float::f16_from_f64(v).into(),
         DType::BF16 => ptoemu_core::num::float::bf16_from_f64(v).into(),

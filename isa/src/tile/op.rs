@@ -6,9 +6,10 @@ use super::call::Call;
 use super::check::Checker;
 use super::meaning::Mem;
 use super::{
-    Family, arg, bin, bin_scalar, col_expand, col_expand_bin, col_reduce, compare, convert, copy,
-    fill, fill_pad, part, remainder, row_expand, row_expand_bin, row_reduce, row_reduce_scalar,
-    rsqrt, select, sort, transfer, unary,
+    Family, arg, bin, bin_scalar, block_copy, col_expand, col_expand_bin, col_reduce, compare,
+    convert, copy, dequant, fill, fill_pad, fused, gather, iota, merge, part, relu_conv, remainder,
+    row_expand, row_expand_bin, row_reduce, row_reduce_scalar, rsqrt, select, sort, transfer,
+    transpose, unary,
 };
 use crate::machine::{Backend, Stop};
 use crate::table::Op;
@@ -51,6 +52,43 @@ pub enum Operator {
     ArgMax,
     ArgMin,
     Sort,
+    /// dst + x * y.
+    MulAdd,
+    /// x * dst + y.
+    MulDst,
+    /// max(x * dst + y, 0).
+    MulDstRelu,
+    /// dst + x * scalar.
+    Axpy,
+    /// max(x - y, 0).
+    SubRelu,
+    AddReluConv,
+    SubReluConv,
+    /// Numbers that count.
+    Iota,
+    /// A triangle of ones.
+    Tri,
+    /// Rows become columns.
+    Trans,
+    /// Elements by index.
+    Gather,
+    /// Elements of a pattern.
+    Pattern,
+    /// Blocks by offset.
+    GatherB,
+    /// Elements to an index.
+    Scatter,
+    /// Descending lists merged.
+    Merge,
+    /// Blocks of one list merged.
+    MergeBlock,
+    /// Side by side.
+    Concat,
+    /// Part of a tile.
+    Extract,
+    /// Into part of a tile.
+    Insert,
+    Dequant,
     /// Moves elements.
     Move,
 }
@@ -82,6 +120,8 @@ pub enum Types {
 pub struct Signature {
     /// Source tiles.
     pub srcs: u8,
+    /// Source tiles that may follow.
+    pub more: u8,
     /// Scratch tile.
     pub tmp: Tmp,
     /// Takes a scalar.
@@ -184,7 +224,10 @@ impl TileOp {
         match (self.operator, self.sig.srcs) {
             (Operator::Select, 3) => &["mask", "src0", "src1"],
             (Operator::Select, _) => &["mask", "src"],
-            (Operator::Sort, _) => &["src", "idx"],
+            (Operator::Sort | Operator::Gather | Operator::Scatter, _) => &["src", "idx"],
+            (Operator::GatherB, _) => &["src", "offset"],
+            (Operator::Dequant, _) => &["src", "scale", "offset"],
+            (Operator::Merge, _) => &["src0", "src1", "src2", "src3"],
             (_, 0) => &[],
             (_, 1) => &["src"],
             _ => &["src0", "src1"],
@@ -271,6 +314,10 @@ const COLPROD_A5: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
 const CVT: &[DType] = &[F16, BF16, F32, I8, U8, I16, I32, I64];
 const EXPAND_A5: &[DType] = &[F16, F32, I16, I32, U16, U32, BF16, I8, U8];
 
+/// No element type: not built on the family.
+const NONE: &[DType] = &[];
+const HALF_BYTE: &[DType] = &[F16, I8];
+const TRI: &[DType] = &[I16, U16, I32, U32, F16, F32];
 const SHIFT: &[DType] = &[I16, U16, I32, U32];
 const SEL: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
 const CMP: &[DType] = &[F16, F32, BF16, I8, U8, I16, U16, I32, U32];
@@ -281,7 +328,7 @@ const PARTMUL: &[DType] = &[F16, F32, BF16, I16, U16, I32, U32];
 const COLDIV: &[DType] = &[F16, F32, I16, I32, U16, U32];
 
 const fn sig(srcs: u8, tmp: Tmp) -> Signature {
-    Signature { srcs, tmp, scalar: false, view: false, types: Types::All }
+    Signature { srcs, more: 0, tmp, scalar: false, view: false, types: Types::All }
 }
 
 const fn scalar(srcs: u8) -> Signature {
@@ -417,6 +464,26 @@ ops! {
     "tfillpad_inplace" Move ONE, EXPAND EXPAND Exact fill_pad: check reference lower, "The tile padded outside its valid region.";
     "tfillpad_expand"  Move ONE, EXPAND EXPAND Exact fill_pad: check reference lower, "The valid region of a smaller tile, the rest padded.";
     "tsort32"  Sort of_src(sig(2, Tmp::Optional)), HF HF Exact sort: check reference lower, "Every 32 elements descending, as records of value and index.";
+    "tsubrelu"         SubRelu    TWO, HF HF Exact fused: check reference lower, "max(src0 - src1, 0).";
+    "tmuladddst"       MulAdd     TWO, HF HF Exact fused: check reference lower, "dst + src0 * src1, rounded once.";
+    "tfusedmuladd"     MulDst     TWO, HF HF Exact fused: check reference lower, "src0 * dst + src1, rounded once.";
+    "tfusedmuladdrelu" MulDstRelu TWO, HF HF Exact fused: check reference lower, "max(src0 * dst + src1, 0).";
+    "taxpy"            Axpy       scalar(1), HF HF Exact fused: check reference lower, "dst + src * scalar, rounded once.";
+    "taddreluconv" AddReluConv of_dst(TWO), HALF_BYTE NONE Exact relu_conv: check reference lower, "max(src0 + src1, 0) in a narrower type, saturating.";
+    "tsubreluconv" SubReluConv of_dst(TWO), HALF_BYTE NONE Exact relu_conv: check reference lower, "max(src0 - src1, 0) in a narrower type, saturating.";
+    "tci"      Iota  with_scalar(sig(0, Tmp::Optional)), SHIFT NONE Exact iota: check reference lower, "Numbers from the scalar on, up or down.";
+    "ttri"     Tri   of_dst(scalar(0)), TRI NONE Exact iota: check reference lower, "1 up to the diagonal the scalar names, or from it on; 0 elsewhere.";
+    "ttrans"   Trans sig(1, Tmp::Optional), EXPAND NONE Exact transpose: check reference lower, "Rows become columns.";
+    "tgather"  Gather of_dst(sig(2, Tmp::Optional)), SEL NONE Exact gather: check reference lower, "dst[i] = src[idx[i]], elements counted from the start of src.";
+    "tgather_mask" Pattern of_dst(ONE), SEL NONE Exact gather: check reference lower, "The elements of every row that a pattern of four names: tgather with maskPattern.";
+    "tgatherb" GatherB of_dst(TWO), EXPAND NONE Exact gather: check reference lower, "32-byte blocks of src by byte offset.";
+    "tscatter" Scatter of_dst(TWO), EXPAND NONE Exact gather: check reference lower, "0, then dst[idx[i]] = src[i] in row order.";
+    "tmrgsort" Merge  Signature { more: 2, ..sig(2, Tmp::Optional) }, HF NONE Exact merge: check reference lower, "Two to four descending lists of records merged.";
+    "tmrgsort_block" MergeBlock ONE, HF NONE Exact merge: check reference lower, "Four blocks of records at a time merged: tmrgsort with a block length.";
+    "tconcat"  Concat  TWO, EXPAND NONE Exact block_copy: check reference lower, "src0 and src1 side by side.";
+    "textract" Extract ONE, EXPAND NONE Exact block_copy: check reference lower, "The part of src at a row and column.";
+    "tinsert"  Insert  ONE, EXPAND NONE Exact block_copy: check reference lower, "src into dst at a row and column.";
+    "tdequant" Dequant of_dst(sig(3, Tmp::None)), F NONE Exact dequant: check reference lower, "(src - offset) * scale, one of each a row.";
     "tload"    Move  VIEW, ALL ALL Exact transfer: check reference lower, "Global memory to tile.";
     "tstore"   Move  VIEW, ALL ALL Exact transfer: check reference lower, "Tile to global memory.";
 }

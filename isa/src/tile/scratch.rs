@@ -26,6 +26,10 @@ impl Call {
                 let bits = (2 * dst.valid_cols.div_ceil(64)).next_multiple_of(8);
                 Some((dst.dtype, 1, dst.cols + bits))
             }
+            (_, Operator::Iota) => Some(super::iota::tmp(self)),
+            (_, Operator::Trans) => super::transpose::tmp(self),
+            (_, Operator::Gather) => super::gather::tmp(self),
+            (_, Operator::Merge) => super::merge::tmp(self),
             (_, Operator::Sort) => super::sort::tmp(src),
             (_, Operator::ArgMax | Operator::ArgMin) => super::arg::tmp(self, src),
             _ => None,

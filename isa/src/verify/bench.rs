@@ -267,7 +267,8 @@ fn fill(m: &mut Machine, call: &Call, contents: &Spec, pool: &mut Pool) {
                 element[0] = count;
             }
         }
-        if k > 0 {
+        call.tame(k as usize, bytes);
+        if k > 0 || call.reads_dst() {
             m.ub.shadow.set(t.addr, t.end(), true, WRITER_NONE);
         }
     }

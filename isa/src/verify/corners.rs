@@ -230,7 +230,7 @@ impl Spec {
         let turns = matches!(u.form, Form::Elementwise | Form::RowReduce | Form::RowExpand);
         s.turned &= turns && u.turns;
         let columns = expands && !s.blocks;
-        if !columns {
+        if !columns && !u.odd() {
             s.columns = 0;
         }
         match u.op.sig.tmp {
@@ -247,10 +247,15 @@ impl Spec {
             s.in_place = 0;
         } else {
             s.sat = 0;
-            s.round = if u.partly() { s.round % 4 } else { 0 };
+            s.round = match u.partly() {
+                true => s.round % 4,
+                false if u.odd() => s.round,
+                false => 0,
+            };
         }
         s.variant &= u.op.sig.scalar && u.op.operator == Operator::Div
             || u.form == Form::ColReduce && s.tmp > 0
+            || matches!(u.op.operator, Operator::Iota | Operator::Tri)
             || u.family == Family::A5;
         s.seed = s.seed.max(1);
         let srcs = u.op.sig.srcs;

@@ -4,7 +4,7 @@
 use crate::a5::Cmp;
 use crate::tile::{
     Call, Family, Layout, Limits, OperandOrder, Operator, Quirk, Quirks, Sat, Scalar, Tile, TileOp,
-    Tmp,
+    Tmp, Types,
 };
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{Dist, Round};
@@ -38,6 +38,7 @@ impl Form {
             _ if op.reduces_rows() => &[Form::RowReduce],
             _ if op.expands_rows() && op.sig.srcs == 2 => &[Form::RowExpandBin],
             _ if op.expands_rows() => &[Form::RowExpand],
+            _ if op.operator == Operator::Trans => &[Form::Turned],
             _ if op.reduces_cols() && op.sig.srcs == 1 => &[Form::ColReduce, Form::ColExpand],
             _ => &Form::OTHERS,
         }
@@ -69,7 +70,10 @@ impl Unit {
         }
         let types = op.types(family);
         let same = types.iter().map(|t| (*t, *t));
-        let mixed = types.iter().flat_map(|from| DType::ALL.map(|to| (*from, to)));
+        let of_dst = op.sig.types == Types::Dst && op.name != "tcvt";
+        let mixed = types
+            .iter()
+            .flat_map(|t| DType::ALL.map(|other| if of_dst { (other, *t) } else { (*t, other) }));
         let units = |pairs: &mut dyn Iterator<Item = (DType, DType)>| -> Vec<Unit> {
             pairs
                 .filter_map(|(from, to)| {
@@ -224,8 +228,9 @@ impl Spec {
 
     /// The call, its tiles placed one after the other.
     pub fn call(&self, u: &Unit, quirks: Quirks) -> Call {
-        let dst = self.destination(u);
-        let mut call = Call::new(u.op, dst, self.sources(u));
+        let mut call = self
+            .odd_call(u)
+            .unwrap_or_else(|| Call::new(u.op, self.destination(u), self.sources(u)));
         call.family = u.family;
         call.quirks = quirks;
         call.tmp = match call.least_tmp() {
@@ -246,7 +251,11 @@ impl Spec {
     }
 
     fn attributes(&self, u: &Unit, call: &mut Call) {
-        if u.op.sig.scalar {
+        if u.op.operator == Operator::Tri {
+            let edge = i64::from(self.seed % (2 * self.rows + self.cols)) - i64::from(self.rows);
+            call.scalar = Some(Scalar { dtype: DType::I32, bits: edge as u32 as u64 });
+            call.attrs.upper = self.variant;
+        } else if u.op.sig.scalar && call.scalar.is_none() {
             let mut bits = [0u8; 8];
             self.dist(u.from).fill(u.from, self.seed.into(), 9, &mut bits[..u.from.size()]);
             let mut bits = u64::from_le_bytes(bits);

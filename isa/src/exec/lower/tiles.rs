@@ -18,7 +18,7 @@ struct Spelled<'o> {
 
 impl Lower<'_> {
     pub(super) fn tile_op(&mut self, name: &str, op: &ast::Op) -> Option<Code> {
-        let tile_op = tile::find(name)?;
+        let tile_op = tile::find(form_of(name, op))?;
         let spelled = spelled(op);
         self.take_pending(&spelled);
         let ins: Vec<Operand> = spelled.ins.iter().map(|(n, t)| self.operand(n, *t)).collect();
@@ -196,8 +196,28 @@ impl Lower<'_> {
     }
 }
 
+/// The row of an operation whose forms differ by their operands.
+fn form_of<'n>(name: &'n str, op: &ast::Op) -> &'n str {
+    let has =
+        |keys: [&str; 2]| op.dicts().flat_map(|d| &d.entries).any(|e| keys.contains(&&*e.key.text));
+    let number = |t: &Type| scalar_dtype(t).is_some();
+    match name {
+        "tgather" if has(["maskPattern", "mask_pattern"]) => "tgather_mask",
+        "tmrgsort" if spelled(op).ins.iter().any(|(_, t)| t.is_some_and(number)) => {
+            "tmrgsort_block"
+        }
+        _ => name,
+    }
+}
+
 /// Attributes that change what a tile operation computes, in all their spellings.
-const MEANINGFUL: [&str; 13] = [
+const MEANINGFUL: [&str; 19] = [
+    "descending",
+    "upperOrLower",
+    "upper",
+    "maskPattern",
+    "mask_pattern",
+    "exhausted",
     "rmode",
     "round_mode",
     "rnd",

@@ -308,6 +308,16 @@ impl Code {
         });
     }
 
+    /// Two registers and a scalar.
+    pub fn scalar_two(&mut self, op: Op, x: [V; 2], bits: u64, mask: M) -> V {
+        let d = self.vector();
+        self.scalar_into(d, op, x[0], bits, mask);
+        if let Some(Node::Op(m)) = self.open.last_mut().and_then(|l| l.last_mut()) {
+            m.v = x.into_iter().collect();
+        }
+        d
+    }
+
     /// Lanes of which a comparison with a scalar holds.
     pub fn compare(&mut self, cmp: Cmp, x: V, bits: u64, mask: M) -> M {
         let out = self.mask();

@@ -102,6 +102,34 @@ pub fn bin(call: &Call, to: &mut dyn Issue) -> Done {
     )
 }
 
+/// TMULADDDST, TFUSEDMULADD, TFUSEDMULADDRELU, TAXPY, TSUBRELU: dst is loaded too where it counts.
+pub fn fused(call: &Call, to: &mut dyn Issue) -> Done {
+    let (op, bits) = (call.op.operator, call.scalar_bits());
+    let dst = &call.dst;
+    let old = call.reads_dst().then_some(dst);
+    let src: Vec<&Tile> = old.into_iter().chain(call.src.iter()).collect();
+    let walk = Walk { dst, src: &src, post: !call.attrs.indexed };
+    if dst.valid_rows == 0 || dst.valid_cols == 0 {
+        return Ok(());
+    }
+    let mut c = Code::over(dst);
+    walk.each(&mut c, &mut |c, x, m| match (op, x) {
+        (Operator::SubRelu, [a, b]) => {
+            let difference = c.op(Op::vsub, &[*a, *b], m);
+            c.op(Op::vrelu, &[difference], m)
+        }
+        (Operator::Axpy, [d, a]) => c.scalar_two(Op::vaxpy, [*a, *d], bits, m),
+        (Operator::MulAdd, [d, a, b]) => c.op(Op::vmula, &[*d, *a, *b], m),
+        (Operator::MulDst, [d, a, b]) => c.op(Op::vmadd, &[*d, *a, *b], m),
+        (_, [d, a, b]) => {
+            let sum = c.op(Op::vmadd, &[*d, *a, *b], m);
+            c.op(Op::vrelu, &[sum], m)
+        }
+        _ => V(0),
+    });
+    to.function(&c.finish())
+}
+
 /// TEXP, TLOG, TSQRT, TABS, TRELU, TNOT.
 pub fn unary(call: &Call, to: &mut dyn Issue) -> Done {
     let op = match call.op.operator {

@@ -41,6 +41,12 @@ pub(super) use row_reduce::{row_reduce, row_reduce_scalar};
 pub(super) use select::select;
 pub(super) use sort::sort;
 
+pub(super) use self::{
+    elsewhere as block_copy, elsewhere as dequant, elsewhere as gather, elsewhere as iota,
+    elsewhere as merge, elsewhere as relu_conv, elsewhere as transpose,
+};
+pub(super) use elementwise::fused;
+
 use super::asm::Asm;
 use super::call::Call;
 use crate::machine::Stop;
@@ -57,6 +63,11 @@ pub fn a5(call: &Call, to: &mut dyn Issue) -> Done {
 /// TLOAD and TSTORE: transfers as on A2/A3, whose padding and bursts the 950 keeps.
 pub(super) fn transfer(call: &Call, to: &mut dyn Issue) -> Done {
     super::transfer::lower(call, &mut Asm::of(call, to.instructions()))
+}
+
+/// Operations of A2/A3 alone.
+pub(super) fn elsewhere(call: &Call, _: &mut dyn Issue) -> Done {
+    Err(Stop(Box::new(super::op::unbuilt(call.op, super::Family::A5))))
 }
 
 /// Legal uses whose microcode is a software routine that is not described.
