@@ -235,7 +235,8 @@ fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
 /// Everything that can be explained.
 #[derive(Serialize)]
 struct ListReport {
-    tile_ops: Vec<Entry>,
+    tile_ops: Vec<TileEntry>,
+    not_built: Vec<Entry>,
     instructions: Vec<Entry>,
     micro_ops: Vec<Entry>,
 }
@@ -246,9 +247,37 @@ struct Entry {
     meaning: &'static str,
 }
 
+/// A tile operation and where it is built; no element type, not there.
+#[derive(Serialize)]
+struct TileEntry {
+    name: &'static str,
+    meaning: &'static str,
+    types_a2a3: Vec<&'static str>,
+    types_a5: Vec<&'static str>,
+}
+
+impl TileEntry {
+    fn of(op: &TileOp) -> TileEntry {
+        let names = |f| op.types(f).iter().map(|t| t.name()).collect();
+        TileEntry {
+            name: op.name,
+            meaning: op.doc,
+            types_a2a3: names(Family::A2A3),
+            types_a5: names(Family::A5),
+        }
+    }
+
+    fn row(&self) -> Vec<String> {
+        let built = |types: &[&str]| if types.is_empty() { "-" } else { "yes" }.to_string();
+        let (a, b) = (built(&self.types_a2a3), built(&self.types_a5));
+        vec![self.name.to_string(), a, b, self.meaning.to_string()]
+    }
+}
+
 fn list(json: &Option<PathBuf>) -> Result<u8, Refusal> {
     let report = ListReport {
-        tile_ops: tile::OPS.iter().map(|o| Entry { name: o.name, meaning: o.doc }).collect(),
+        tile_ops: tile::OPS.iter().map(TileEntry::of).collect(),
+        not_built: tile::UNBUILT.iter().map(|u| Entry { name: u.name, meaning: u.why }).collect(),
         instructions: Op::ALL
             .iter()
             .map(|o| Entry { name: o.mnemonic(), meaning: o.row().doc })
@@ -265,7 +294,10 @@ fn list(json: &Option<PathBuf>) -> Result<u8, Refusal> {
     let rows = |list: &[Entry]| -> Vec<Vec<String>> {
         list.iter().map(|e| vec![e.name.to_string(), e.meaning.to_string()]).collect()
     };
-    print(&table(&["tile operation", "meaning"], &rows(&report.tile_ops)));
+    let ops: Vec<_> = report.tile_ops.iter().map(TileEntry::row).collect();
+    print(&table(&["tile operation", "A2/A3", "950", "meaning"], &ops));
+    print("");
+    print(&table(&["not built", "because it"], &rows(&report.not_built)));
     print("");
     print(&table(&["instruction", "meaning"], &rows(&report.instructions)));
     print("");

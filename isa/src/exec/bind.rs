@@ -174,7 +174,7 @@ fn inferred(f: &Function, slot: Slot, t: DType, most: &mut u64) -> Option<u64> {
         }
         let mut last = 0i128;
         for (n, step) in e.sizes.iter().zip(&e.steps) {
-            let (Num::Lit(n), Num::Lit(step)) = (n, step) else { return None };
+            let (Num::Lit(n), Num::Lit(step), None) = (n, step, e.offset) else { return None };
             let reach = i128::from((*n).max(1) - 1) * i128::from((*step).max(0));
             last = last.checked_add(reach)?;
         }

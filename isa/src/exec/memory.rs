@@ -141,10 +141,18 @@ impl Exec<'_> {
     }
 
     fn view(&mut self, frame: &mut Frame, dst: Slot, src: Slot, e: &ViewExpr) -> Done {
-        let Value::Ptr(p) = get(frame, src) else { return Err(kind("a pointer", get(frame, src))) };
+        let (addr, elem) = match get(frame, src) {
+            Value::Ptr(p) => (p.addr, p.elem),
+            Value::View(v) => (v.addr, v.elem),
+            other => return Err(kind("a pointer", other)),
+        };
+        let skip = match e.offset {
+            Some(n) => self.num(frame, n)?.wrapping_mul(elem.size() as i64),
+            None => 0,
+        };
         let view = View {
-            addr: p.addr,
-            elem: p.elem,
+            addr: addr.wrapping_add(skip as u64),
+            elem,
             sizes: self.numbers(frame, &e.sizes)?,
             strides: self.numbers(frame, &e.steps)?,
             dn: e.dn,

@@ -158,6 +158,8 @@ pub struct ViewExpr {
     pub steps: Vec<Num>,
     /// `layout` attribute: `dn` where said.
     pub dn: bool,
+    /// Elements in front of the first one.
+    pub offset: Option<Num>,
 }
 
 /// What a statement does.

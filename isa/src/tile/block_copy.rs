@@ -13,15 +13,29 @@ use crate::machine::Stop;
 type Done = Result<(), Stop>;
 
 /// A rectangle: rows, columns, where it is read and where it is written.
-struct Part<'c> {
+pub(super) struct Part<'c> {
     src: &'c Tile,
     size: (u64, u64),
     from: (u64, u64),
     to: (u64, u64),
 }
 
+impl Part<'_> {
+    /// Its two sides as tiles of their own.
+    pub fn tiles(&self, dst: &Tile) -> (Tile, Tile) {
+        let side = |t: &Tile, (r, c): (u64, u64)| Tile {
+            addr: t.at(r, c),
+            valid_rows: self.size.0 as u32,
+            valid_cols: self.size.1 as u32,
+            static_cols: false,
+            ..t.clone()
+        };
+        (side(dst, self.to), side(self.src, self.from))
+    }
+}
+
 /// The rectangles an operation moves.
-fn parts(call: &Call) -> Vec<Part<'_>> {
+pub(super) fn parts(call: &Call) -> Vec<Part<'_>> {
     let (dst, src) = (&call.dst, call.source(0));
     match call.op.operator {
         Operator::Extract => vec![Part { src, size: dst.valid(), from: call.attrs.at, to: (0, 0) }],
@@ -124,7 +138,7 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
     Ok(())
 }
 
-fn scalar(call: &Call, a: &mut Asm, p: &Part) -> Done {
+pub(super) fn scalar(call: &Call, a: &mut Asm, p: &Part) -> Done {
     a.v_to_s()?;
     for r in 0..p.size.0 {
         for c in 0..p.size.1 {

@@ -41,7 +41,7 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
     Ok(())
 }
 
-fn nth(call: &Call, n: u64) -> u64 {
+pub(super) fn nth(call: &Call, n: u64) -> u64 {
     let start = call.scalar_bits();
     let v = if call.attrs.down { start.wrapping_sub(n) } else { start.wrapping_add(n) };
     cut(call.dst.dtype, v)
@@ -50,6 +50,18 @@ fn nth(call: &Call, n: u64) -> u64 {
 /// The diagonal of a triangle.
 fn diagonal(call: &Call) -> i64 {
     int_of(I32, call.scalar_bits())
+}
+
+/// Columns of row `r` before the edge, however many the row has.
+pub(super) fn edge(call: &Call, r: u64) -> u64 {
+    let edge = r as i64 + diagonal(call) + i64::from(!call.attrs.upper);
+    u64::try_from(edge).unwrap_or(0)
+}
+
+/// What stands before the edge and behind it.
+pub(super) fn sides(call: &Call) -> [u64; 2] {
+    let one = one(call.dst.dtype);
+    if call.attrs.upper { [0, one] } else { [one, 0] }
 }
 
 fn inside(call: &Call, r: i64, c: i64) -> bool {
@@ -67,7 +79,7 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
 }
 
 /// Scalar stores, element by element.
-fn stored(call: &Call, a: &mut Asm) -> Done {
+pub(super) fn stored(call: &Call, a: &mut Asm) -> Done {
     a.v_to_s()?;
     (0..u64::from(call.dst.valid_cols))
         .try_for_each(|n| a.store(call.dst.at(0, n), nth(call, n)))?;
@@ -140,17 +152,16 @@ fn repeat_of_numbers(a: &mut Asm, tmp: &Tile, ints: DType, down: bool) -> Result
 /// Row by row in counter mode: the outside over the whole row, then the inside up to the edge.
 fn triangle(call: &Call, a: &mut Asm) -> Done {
     let (rows, cols) = call.dst.valid();
-    let (ones, upper) = (one(a.t), call.attrs.upper);
-    let [first, second] = if upper { [ones, 0] } else { [0, ones] };
+    let [before, behind] = sides(call);
     a.counter()?;
     for r in 0..rows {
         a.mask(0, cols)?;
-        a.dup(call.dst.row(r), first, 0, [1, 1], [8, 0])?;
+        a.dup(call.dst.row(r), behind, 0, [1, 1], [8, 0])?;
         a.barrier()?;
-        let edge = r as i64 + diagonal(call) + i64::from(!upper);
+        let edge = edge(call, r);
         if edge > 0 {
-            a.mask(0, cols.min(edge as u64))?;
-            a.dup(call.dst.row(r), second, 0, [1, 1], [8, 0])?;
+            a.mask(0, cols.min(edge))?;
+            a.dup(call.dst.row(r), before, 0, [1, 1], [8, 0])?;
             a.barrier()?;
         }
     }

@@ -143,21 +143,29 @@ pub(super) fn sort(call: &Call, bytes: &mut [u8]) {
     }
 }
 
-/// A2/A3 microcode.
-pub fn lower(call: &Call, a: &mut Asm) -> Done {
-    let dst = &call.dst;
+/// Addresses, lengths and configuration of the merge instruction.
+pub(super) fn operands(call: &Call) -> ([u64; 4], u64, u64) {
+    let lens = |n: [u64; 4]| n.iter().rev().fold(0, |acc, n| acc << 16 | n);
     if call.op.operator == Operator::MergeBlock {
         let (n, src) = (block(call), call.source(0).addr);
-        let repeat = records(dst) / (4 * n.max(1));
-        let at: [u64; 4] = std::array::from_fn(|l| src + l as u64 * n * RECORD);
-        return instruction(a, dst.addr, at, [n; 4], 0xF00 | repeat);
+        let repeat = records(&call.dst) / (4 * n.max(1));
+        let at = std::array::from_fn(|l| src + l as u64 * n * RECORD);
+        return (at, lens([n; 4]), 0xF00 | repeat);
     }
-    let Some(tmp) = &call.tmp else { return Ok(()) };
-    let at: [u64; 4] = std::array::from_fn(|l| call.src.get(l).map_or(tmp.addr, |t| t.addr));
+    let at = std::array::from_fn(|l| call.source(l).addr);
     let n: [u64; 4] = std::array::from_fn(|l| call.src.get(l).map_or(0, records));
     let lists = [0x300, 0x300, 0x300, 0x700, 0xF00][call.src.len().min(4)];
-    let stop = u64::from(call.attrs.exhausted) << 12;
-    instruction(a, tmp.addr, at, n, lists | stop | 1)?;
+    (at, lens(n), lists | u64::from(call.attrs.exhausted) << 12 | 1)
+}
+
+/// A2/A3 microcode.
+pub fn lower(call: &Call, a: &mut Asm) -> Done {
+    let (dst, (at, lens, config)) = (&call.dst, operands(call));
+    let tmp = match call.op.operator {
+        Operator::MergeBlock => return instruction(a, dst.addr, at, lens, config),
+        _ => call.tmp.as_ref().unwrap_or(dst),
+    };
+    instruction(a, tmp.addr, at, lens, config)?;
     if call.attrs.exhausted {
         a.v_to_s()?;
         a.emit(Op::get_vms4_sr, &[])?;
@@ -175,8 +183,7 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
     row.exact(a)
 }
 
-fn instruction(a: &mut Asm, dst: u64, at: [u64; 4], n: [u64; 4], config: u64) -> Done {
-    let lens = n.iter().rev().fold(0, |acc, n| acc << 16 | n);
+fn instruction(a: &mut Asm, dst: u64, at: [u64; 4], lens: u64, config: u64) -> Done {
     let args = [dst, at[0], at[1], at[2], at[3], lens, config];
     a.emit(Op::vmrgsort4, &args.map(|x| x as i64)).map(drop)
 }

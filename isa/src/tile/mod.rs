@@ -46,6 +46,7 @@ mod transfer;
 mod transfer_nz;
 mod transpose;
 mod unary;
+mod unbuilt;
 
 pub use self::a5::a5;
 pub use agree::agree;
@@ -55,6 +56,7 @@ pub use check::{Checker, Limits, check};
 pub use meaning::{Mem, combine, single};
 pub use op::{OPS, Operator, Signature, TileOp, Tmp, Tolerance, Types, a2a3, find, reference};
 pub use quirks::{Quirk, Quirks};
+pub use unbuilt::{UNBUILT, Unbuilt};
 
 pub use ptoemu_core::target::Family;
 

@@ -316,6 +316,7 @@ const EXPAND_A5: &[DType] = &[F16, F32, I16, I32, U16, U32, BF16, I8, U8];
 
 /// No element type: not built on the family.
 const NONE: &[DType] = &[];
+const W32: &[DType] = &[I32, U32, F32];
 const HALF_BYTE: &[DType] = &[F16, I8];
 const TRI: &[DType] = &[I16, U16, I32, U32, F16, F32];
 const SHIFT: &[DType] = &[I16, U16, I32, U32];
@@ -471,18 +472,18 @@ ops! {
     "taxpy"            Axpy       scalar(1), HF HF Exact fused: check reference lower, "dst + src * scalar, rounded once.";
     "taddreluconv" AddReluConv of_dst(TWO), HALF_BYTE NONE Exact relu_conv: check reference lower, "max(src0 + src1, 0) in a narrower type, saturating.";
     "tsubreluconv" SubReluConv of_dst(TWO), HALF_BYTE NONE Exact relu_conv: check reference lower, "max(src0 - src1, 0) in a narrower type, saturating.";
-    "tci"      Iota  with_scalar(sig(0, Tmp::Optional)), SHIFT NONE Exact iota: check reference lower, "Numbers from the scalar on, up or down.";
-    "ttri"     Tri   of_dst(scalar(0)), TRI NONE Exact iota: check reference lower, "1 up to the diagonal the scalar names, or from it on; 0 elsewhere.";
-    "ttrans"   Trans sig(1, Tmp::Optional), EXPAND NONE Exact transpose: check reference lower, "Rows become columns.";
-    "tgather"  Gather of_dst(sig(2, Tmp::Optional)), SEL NONE Exact gather: check reference lower, "dst[i] = src[idx[i]], elements counted from the start of src.";
+    "tci"      Iota  with_scalar(sig(0, Tmp::Optional)), SHIFT SHIFT Exact iota: check reference lower, "Numbers from the scalar on, up or down.";
+    "ttri"     Tri   of_dst(scalar(0)), TRI TRI Exact iota: check reference lower, "1 up to the diagonal the scalar names, or from it on; 0 elsewhere.";
+    "ttrans"   Trans sig(1, Tmp::Optional), EXPAND SEL Exact transpose: check reference lower, "Rows become columns.";
+    "tgather"  Gather of_dst(sig(2, Tmp::Optional)), SEL W32 Exact gather: check reference lower, "dst[i] = src[idx[i]], elements counted from the start of src.";
     "tgather_mask" Pattern of_dst(ONE), SEL NONE Exact gather: check reference lower, "The elements of every row that a pattern of four names: tgather with maskPattern.";
-    "tgatherb" GatherB of_dst(TWO), EXPAND NONE Exact gather: check reference lower, "32-byte blocks of src by byte offset.";
+    "tgatherb" GatherB of_dst(TWO), EXPAND EXPAND Exact gather: check reference lower, "32-byte blocks of src by byte offset.";
     "tscatter" Scatter of_dst(TWO), EXPAND NONE Exact gather: check reference lower, "0, then dst[idx[i]] = src[i] in row order.";
-    "tmrgsort" Merge  Signature { more: 2, ..sig(2, Tmp::Optional) }, HF NONE Exact merge: check reference lower, "Two to four descending lists of records merged.";
-    "tmrgsort_block" MergeBlock ONE, HF NONE Exact merge: check reference lower, "Four blocks of records at a time merged: tmrgsort with a block length.";
-    "tconcat"  Concat  TWO, EXPAND NONE Exact block_copy: check reference lower, "src0 and src1 side by side.";
-    "textract" Extract ONE, EXPAND NONE Exact block_copy: check reference lower, "The part of src at a row and column.";
-    "tinsert"  Insert  ONE, EXPAND NONE Exact block_copy: check reference lower, "src into dst at a row and column.";
+    "tmrgsort" Merge  Signature { more: 2, ..sig(2, Tmp::Optional) }, HF HF Exact merge: check reference lower, "Two to four descending lists of records merged.";
+    "tmrgsort_block" MergeBlock ONE, HF HF Exact merge: check reference lower, "Four blocks of records at a time merged: tmrgsort with a block length.";
+    "tconcat"  Concat  TWO, EXPAND EXPAND Exact block_copy: check reference lower, "src0 and src1 side by side.";
+    "textract" Extract ONE, EXPAND EXPAND Exact block_copy: check reference lower, "The part of src at a row and column.";
+    "tinsert"  Insert  ONE, EXPAND EXPAND Exact block_copy: check reference lower, "src into dst at a row and column.";
     "tdequant" Dequant of_dst(sig(3, Tmp::None)), F NONE Exact dequant: check reference lower, "(src - offset) * scale, one of each a row.";
     "tload"    Move  VIEW, ALL ALL Exact transfer: check reference lower, "Global memory to tile.";
     "tstore"   Move  VIEW, ALL ALL Exact transfer: check reference lower, "Tile to global memory.";

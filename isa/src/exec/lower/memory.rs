@@ -118,7 +118,7 @@ impl Lower<'_> {
         Some(elem.unwrap_or(DType::F32))
     }
 
-    fn view_expr(&mut self, op: &ast::Op, sizes: &str, steps: &str) -> ViewExpr {
+    pub(super) fn view_expr(&mut self, op: &ast::Op, sizes: &str, steps: &str) -> ViewExpr {
         let mut list = |key: &str| -> Vec<Num> {
             let nodes = op.keyed(key).and_then(|a| a.as_list()).unwrap_or(&[]);
             nodes.iter().map(|n| self.num(n)).collect()
@@ -129,7 +129,7 @@ impl Lower<'_> {
             self.error("lower.operand", op.span, message, Some("give one of each per dimension"));
         }
         let dn = op.attr("layout").and_then(|a| a.as_name()).is_some_and(|n| n == "dn");
-        ViewExpr { sizes, steps, dn }
+        ViewExpr { sizes, steps, dn, offset: None }
     }
 
     /// Tile template of a type, named after the op's result.
@@ -149,6 +149,7 @@ impl Lower<'_> {
                 };
                 Some(template(name, t, d))
             }
+            TypeKind::MemRef { .. } => super::memref::tile(name, ty),
             TypeKind::TileUnknown { .. } => {
                 self.options.tiles.iter().find(|t| t.name == name).cloned()
             }
@@ -156,7 +157,7 @@ impl Lower<'_> {
         }
     }
 
-    fn alloc(&mut self, op: &ast::Op) -> Option<Code> {
+    pub(super) fn alloc(&mut self, op: &ast::Op) -> Option<Code> {
         let name = op.results.first().map_or("", |r| &r.name).to_string();
         let ty = op.operand_types().first().or_else(|| op.result_types().first());
         let Some(tile) = self.tile_of(&name, ty) else {

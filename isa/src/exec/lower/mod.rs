@@ -5,6 +5,7 @@ mod entry;
 mod flow;
 mod instr;
 mod memory;
+mod memref;
 mod micro;
 mod mte;
 mod names;
@@ -208,13 +209,23 @@ impl<'a> Lower<'a> {
 
     fn function(&mut self, f: &Func) -> Function {
         self.reset();
+        let mut views = Vec::new();
         for a in &f.args {
             let Some(name) = &a.name else { continue };
             let slot = self.define(&name.text);
+            if let Some((elem, expr)) = memref::buffer(&a.ty) {
+                // The caller gives a buffer; the name stands for a view of all of it.
+                let (raw, span) = (self.fresh(), name.span);
+                views.push(Stmt { span, code: Code::View(slot, raw, expr) });
+                let (name, kind) = (name.text.to_string(), ArgKind::Buffer(elem));
+                self.args.push(Arg { name, slot: raw, kind, span });
+                continue;
+            }
             let kind = self.argument_kind(&name.text, &a.ty, slot);
             self.args.push(Arg { name: name.text.to_string(), slot, kind, span: name.span });
         }
         let body = f.body.as_ref().map_or(Vec::new(), |r| self.blocks(&r.blocks));
+        let body = views.into_iter().chain(body).collect();
         self.finish(f.name.text.to_string(), body, f.name.span)
     }
 
@@ -316,6 +327,8 @@ impl<'a> Lower<'a> {
                 Some(Code::Copy(dst, src))
             }
             "dealloc" => Some(Code::Nothing),
+            "alloc" | "alloca" => self.alloc(op),
+            "reinterpret_cast" => self.reinterpret(op),
             _ => None,
         }
     }

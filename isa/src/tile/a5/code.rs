@@ -194,6 +194,30 @@ impl Code {
         out
     }
 
+    /// Lanes of `size` bytes below a count, none from the `most`-th on.
+    pub fn below_most(&mut self, size: usize, count: Affine, most: u64) -> M {
+        let m = self.below(size, count);
+        if most * size as u64 >= crate::a5::VL as u64 {
+            return m;
+        }
+        let cut = self.below(size, affine(most, &[]));
+        self.predicate(Op::pand, &[m, cut, cut], 1)[0]
+    }
+
+    /// Elements or blocks an index register names.
+    pub fn gather(&mut self, op: Op, base: Affine, index: V, mask: M) -> V {
+        let out = self.vector();
+        let m = self.micro(op);
+        self.put(Micro {
+            v: [index].into_iter().collect(),
+            m: [mask].into_iter().collect(),
+            p: Some(base),
+            dst: [out].into_iter().collect(),
+            ..m
+        });
+        out
+    }
+
     /// A register to memory.
     pub fn store(&mut self, dist: Dist, v: V, at: Affine, mask: M) {
         let mut m = self.micro(Op::vsts);

@@ -13,6 +13,7 @@ mod elementwise;
 mod fill_pad;
 mod function;
 mod part;
+mod rearrange;
 mod remainder;
 mod row_expand;
 mod row_reduce;
@@ -35,16 +36,14 @@ pub(super) use convert::{convert, legal as converts};
 pub(super) use elementwise::{bin, bin_scalar, copy, fill, rsqrt, unary};
 pub(super) use fill_pad::fill_pad;
 pub(super) use part::part;
+pub(super) use rearrange::{block_copy, gather, iota, merge, transpose};
 pub(super) use remainder::remainder;
 pub(super) use row_expand::{row_expand, row_expand_bin};
 pub(super) use row_reduce::{row_reduce, row_reduce_scalar};
 pub(super) use select::select;
 pub(super) use sort::sort;
 
-pub(super) use self::{
-    elsewhere as block_copy, elsewhere as dequant, elsewhere as gather, elsewhere as iota,
-    elsewhere as merge, elsewhere as relu_conv, elsewhere as transpose,
-};
+pub(super) use self::{elsewhere as dequant, elsewhere as relu_conv};
 pub(super) use elementwise::fused;
 
 use super::asm::Asm;
