@@ -70,7 +70,7 @@ pub fn lower(call: &Call, a: &mut Asm) -> Done {
     }
 }
 
-fn scalar(call: &Call, a: &mut Asm) -> Done {
+pub(super) fn scalar(call: &Call, a: &mut Asm) -> Done {
     let (rows, cols) = call.source(0).valid();
     a.v_to_s()?;
     for r in 0..rows {

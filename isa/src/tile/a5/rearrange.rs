@@ -2,6 +2,7 @@
 
 use super::super::asm::Asm;
 use super::super::call::Call;
+use super::super::transpose::scalar as by_element;
 use super::super::{Operator, Tile, block_copy, iota, merge};
 use super::code::Code;
 use super::elementwise::Walk;
@@ -63,8 +64,11 @@ pub fn transpose(call: &Call, to: &mut dyn Issue) -> Done {
     let (rows, cols) = src.valid();
     let (size, line) = (src.size(), u64::from(src.cols));
     let (t, most) = if size == 2 { (U16, 0xFFFF / line) } else { (U32, u64::from(u32::MAX)) };
-    // Indices of 16-bit elements have 16 bits.
-    let e = (VL as u64 / size).min(most + 1);
+    // Indices of 16-bit elements have 16 bits; stores begin at blocks.
+    let e = (VL as u64 / size).min((most + 1) / src.per_block() * src.per_block());
+    if e == 0 {
+        return by_element(call, &mut Asm::of(call, to.instructions()));
+    }
     let mut c = Code::new(src.dtype);
     let index = c.typed(t, |c| {
         let (all, lanes) = (c.all(c.size()), c.count(0));
