@@ -320,6 +320,16 @@ fn attributes(mut a: Attrs, written: &[(String, String)]) -> Result<Attrs, Stop>
                     Sat::Off
                 });
             }
+            "atomicType" | "atomic_type" | "atomic" => {
+                a.atomic = lower.ends_with("add");
+                if !a.atomic && !lower.ends_with("none") {
+                    return Err(refuse_with(
+                        "lower.operand",
+                        format!("`{value}` is no atomic store"),
+                        "stores of tiles add or overwrite: atomic_add or atomic_none",
+                    ));
+                }
+            }
             "descending" => a.down = lower == "true",
             "upperOrLower" | "upper" => a.upper = matches!(lower.as_str(), "1" | "true"),
             "exhausted" => a.exhausted = lower == "true",

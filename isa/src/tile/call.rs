@@ -75,6 +75,8 @@ pub struct Attrs {
     pub binary: bool,
     /// Comparison of TCMP.
     pub cmp: Cmp,
+    /// TSTORE: add to what global memory holds.
+    pub atomic: bool,
     /// TCI: count down.
     pub down: bool,
     /// TTRI: ones right of the diagonal rather than left of it.

@@ -1,12 +1,12 @@
 //! TMRGSORT: descending lists of records merged, whole tiles or blocks of one.
 
-use super::{Family, Tile};
 use super::asm::Asm;
 use super::call::Call;
 use super::check::{Checker, Verdict, refuse};
 use super::meaning::Mem;
 use super::op::Operator;
 use super::sort::RECORD;
+use super::{Family, Tile};
 use crate::families::sort::key;
 use crate::machine::Stop;
 use crate::table::Op;

@@ -25,6 +25,7 @@ mod fill_pad;
 mod fused;
 mod gather;
 mod iota;
+mod list;
 mod meaning;
 mod merge;
 mod op;
@@ -53,8 +54,9 @@ pub use agree::agree;
 pub use asm::{Asm, SCRATCH, SCRATCH_BYTES};
 pub use call::{Attrs, Call, GmLayout, GmView, OperandOrder, Sat, Scalar};
 pub use check::{Checker, Limits, check};
+pub use list::OPS;
 pub use meaning::{Mem, combine, single};
-pub use op::{OPS, Operator, Signature, TileOp, Tmp, Tolerance, Types, a2a3, find, reference};
+pub use op::{Operator, Signature, TileOp, Tmp, Tolerance, Types, a2a3, find, reference};
 pub use quirks::{Quirk, Quirks};
 pub use unbuilt::{UNBUILT, Unbuilt};
 

@@ -88,6 +88,10 @@ impl Plan {
 /// Legality beyond the common rules.
 pub fn check(call: &Call, c: &mut Checker) -> Verdict {
     let (Some(view), Some(plan)) = (&call.view, Plan::of(call)) else { return Ok(()) };
+    if call.attrs.atomic && (!call.op.is_store() || accumulates(call.dst.dtype).is_none()) {
+        let text = format!("{} of {} does not add to global memory", call.op.name, call.dst.dtype);
+        return refuse("legality.atomic", text, "tstore adds f32 f16 bf16 i32 i16 and i8");
+    }
     if view.dtype.size() != call.dst.dtype.size() {
         let text =
             format!("element types differ: GM is {}, tile is {}", view.dtype, call.dst.dtype);
@@ -186,7 +190,12 @@ pub fn reference(call: &Call, mem: &mut Mem) -> Done {
             for col in 0..n {
                 let at = plan.gm(outer, r).wrapping_add(col * size as u64);
                 if call.op.is_store() {
-                    let bits = mem.read(&plan.tile, first + r, col)?;
+                    let mut bits = mem.read(&plan.tile, first + r, col)?;
+                    if call.attrs.atomic {
+                        let old = meaning::bits_of(mem.gm_bytes(at, size)?);
+                        let t = plan.tile.dtype;
+                        bits = meaning::combine(super::Operator::Add, t, old, bits);
+                    }
                     mem.gm_bytes(at, size)?.copy_from_slice(&bits.to_le_bytes()[..size]);
                 } else {
                     let bits = meaning::bits_of(mem.gm_bytes(at, size)?);
@@ -222,8 +231,32 @@ pub(super) fn pad_value(t: &Tile) -> Option<u64> {
     }
 }
 
-/// A2/A3 microcode.
+/// The instruction after which stores of a type accumulate.
+fn accumulates(t: DType) -> Option<Op> {
+    Some(match t {
+        DType::F32 => Op::set_atomic_f32,
+        DType::F16 => Op::set_atomic_f16,
+        DType::BF16 => Op::set_atomic_bf16,
+        DType::I32 => Op::set_atomic_s32,
+        DType::I16 => Op::set_atomic_s16,
+        DType::I8 => Op::set_atomic_s8,
+        _ => return None,
+    })
+}
+
+/// A2/A3 microcode. Stores that add are bracketed by the setting, without a barrier: it is queued
+/// with them.
 pub fn lower(call: &Call, a: &mut Asm) -> Done {
+    let Some(op) = accumulates(call.dst.dtype).filter(|_| call.attrs.atomic) else {
+        return moves(call, a);
+    };
+    a.emit(op, &[])?;
+    a.emit(Op::set_atomic_add, &[])?;
+    moves(call, a)?;
+    a.emit(Op::set_atomic_none, &[]).map(drop)
+}
+
+fn moves(call: &Call, a: &mut Asm) -> Done {
     if let Some(view) = call.view.as_ref().filter(|_| call.dst.fractal) {
         return transfer_nz::lower(call, view, a);
     }

@@ -1,7 +1,8 @@
 //! Runs one use and says everything that is wrong with it. Machines and buffers are used again, so
 //! that a small use costs microseconds.
 
-use super::spec::{Spec, Unit};
+use super::spec::Spec;
+use super::unit::Unit;
 use crate::a5::Core;
 use crate::exec::Own;
 use crate::hazards;
@@ -149,7 +150,7 @@ impl Bench {
         subject: &dyn Subject,
     ) -> Option<Vec<Fault>> {
         let call = spec.call(unit, quirks);
-        if super::spec::unbuilt(&call) {
+        if super::unit::unbuilt(&call) {
             return None;
         }
         self.judge(&call, spec, subject).ok()

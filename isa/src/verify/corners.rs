@@ -2,7 +2,8 @@
 //! between them drawn ones. The n-th use of a unit depends on the seed and on n alone.
 
 use super::domain::Domain;
-use super::spec::{Form, Spec, Unit};
+use super::spec::Spec;
+use super::unit::{Form, Unit};
 use crate::tile::{Family, Operator, Quirks, Tmp};
 use ptoemu_core::num::SplitMix64;
 

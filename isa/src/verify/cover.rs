@@ -1,6 +1,7 @@
 //! What was exercised: which instructions, under which masks, with how much of a last repeat.
 
-use super::spec::{Spec, Unit};
+use super::spec::Spec;
+use super::unit::Unit;
 use ptoemu_core::access::Lanes;
 use ptoemu_core::stream::{Kind, Stream};
 use ptoemu_core::target::Family;

@@ -1,6 +1,7 @@
 //! The part of the uses a function is for.
 
-use super::spec::{Form, Spec, Unit};
+use super::spec::Spec;
+use super::unit::{Form, Unit};
 use crate::exec::Own;
 use crate::tile::{Layout, Tile, Tmp};
 

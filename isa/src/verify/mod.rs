@@ -17,6 +17,7 @@ mod shapes;
 mod shrink;
 mod spec;
 mod template;
+mod unit;
 
 pub use bench::{Bench, BuiltIn, Fault, STRAY, Subject, UNDEFINED, VALUES};
 pub use corners::Uses;
@@ -25,5 +26,6 @@ pub use domain::Domain;
 pub use hunt::{Catch, Cause, Tally};
 pub(crate) use shapes::example;
 pub use shrink::shrink;
-pub use spec::{Form, Spec, Unit};
+pub use spec::Spec;
 pub use template::template;
+pub use unit::{Form, Unit};

@@ -1,6 +1,7 @@
 //! Uses of operations whose tiles have shapes or types of their own.
 
-use super::spec::{Form, Spec, Unit};
+use super::spec::Spec;
+use super::unit::{Form, Unit};
 use crate::tile::{Call, Family, Operator, Scalar, Tile, TileOp};
 use ptoemu_core::dtype::DType::{self, F32, I32, U32};
 

@@ -211,7 +211,10 @@ fn form_of<'n>(name: &'n str, op: &ast::Op) -> &'n str {
 }
 
 /// Attributes that change what a tile operation computes, in all their spellings.
-const MEANINGFUL: [&str; 19] = [
+const MEANINGFUL: [&str; 22] = [
+    "atomicType",
+    "atomic_type",
+    "atomic",
     "descending",
     "upperOrLower",
     "upper",

@@ -13,7 +13,8 @@ mod repeats;
 mod symbols;
 
 use super::bench::{Bench, BuiltIn, Fault, Subject};
-use super::spec::{Spec, Unit};
+use super::spec::Spec;
+use super::unit::Unit;
 use crate::tile::{Call, Family, Quirks};
 use std::collections::BTreeMap;
 
@@ -119,7 +120,7 @@ const DATA: [(u32, u8); 4] = [(1, 0), (2, 2), (3, 0), (4, 1)];
 /// Mutates the microcode of one use in every way; `None` if the use is not legal.
 pub fn mutate(bench: &mut Bench, unit: &Unit, spec: &Spec) -> Option<Score> {
     let call = spec.call(unit, Quirks::corrected());
-    if super::spec::unbuilt(&call) {
+    if super::unit::unbuilt(&call) {
         return None;
     }
     let mut score = Score { uses: 1, ..Score::default() };

@@ -8,7 +8,8 @@ use crate::machine::{Backend, Machine, Plan, Stop, plan};
 use crate::table::{Form, What};
 use crate::tile::{self, Call};
 use crate::verify::bench::Bench;
-use crate::verify::spec::{Spec, Unit};
+use crate::verify::spec::Spec;
+use crate::verify::unit::Unit;
 use ptoemu_core::stream::Kind;
 use std::sync::{Mutex, PoisonError};
 
