@@ -47,7 +47,12 @@ impl Checker<'_> {
             return refuse("legality.operands", text, format!("pass a tmp of {need} or larger"));
         };
         self.row_major("tmp", tmp)?;
-        if tmp.dtype.size() != t.size() || tmp.rows < rows || tmp.cols < cols {
+        // One row is memory like any other, whatever the shape of the tile.
+        let enough = match rows {
+            1 => tmp.bytes() >= u64::from(cols) * t.size() as u64,
+            _ => tmp.dtype.size() == t.size() && tmp.rows >= rows && tmp.cols >= cols,
+        };
+        if !enough {
             let text = format!(
                 "tmp `{}` is {}x{} {}; {} needs at least {need} here",
                 tmp.name, tmp.rows, tmp.cols, tmp.dtype, call.op.name

@@ -54,12 +54,13 @@ fn by_groups(call: &Call) -> bool {
         && call.source(0).layout == Layout::RowMajor
 }
 
-/// The least tmp: a row for every source column in whole blocks, in groups of source rows.
+/// The least tmp, as one row: a line for every source column in whole blocks, of groups of source
+/// rows.
 pub(super) fn tmp(call: &Call) -> Option<(DType, u32, u32)> {
     let src = call.source(0);
     let rows = u64::from(src.valid_cols).next_multiple_of(src.per_block());
     let cols = u64::from(src.valid_rows).next_multiple_of(height(src.dtype));
-    by_groups(call).then_some((src.dtype, rows as u32, cols as u32))
+    by_groups(call).then_some((src.dtype, 1, (rows * cols) as u32))
 }
 
 /// A2/A3 microcode: 16 rows at a time through tmp, or element by element.
