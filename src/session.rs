@@ -3,6 +3,7 @@
 use crate::args::Given;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
+use ptoemu_core::check::Checks;
 use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
 use ptoemu_core::dtype::DType;
 use ptoemu_core::target::Target;
@@ -60,8 +61,8 @@ pub struct Request {
     pub align: u64,
     /// Statements after which a run is given up.
     pub max_steps: Option<u64>,
-    /// Look for accesses that nothing orders.
-    pub races: bool,
+    /// Checks that run.
+    pub checks: Checks,
     /// File whose functions take the place of the microcode of their operations.
     pub microcode: Option<std::path::PathBuf>,
 }
@@ -78,7 +79,7 @@ impl Default for Request {
             poison: Settings::default().poison,
             align: 512,
             max_steps: None,
-            races: true,
+            checks: Checks::ALL,
             microcode: None,
         }
     }
@@ -193,6 +194,7 @@ pub(crate) fn options(target: &Target, req: &Request) -> exec::Options {
         settings: Settings {
             ub_bytes: limits.ub_bytes,
             poison: req.poison,
+            checks: req.checks,
             ..Settings::of(target.family)
         },
         limits,
@@ -209,7 +211,7 @@ pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refu
     let mut outcome = info_span!("execute")
         .in_scope(|| exec::run(&program, &options))
         .map_err(Refusal::Program)?;
-    if req.races {
+    if req.checks.race {
         let _span = info_span!("racecheck").entered();
         for (core, b) in (0u32..).zip(&mut outcome.blocks) {
             b.findings.extend(hazards::check_of(target.family, &b.stream, core, false));

@@ -64,6 +64,22 @@ impl Bits {
         self.words[last] |= tail;
     }
 
+    /// Marks bytes of a 32-byte block, bit i for byte i.
+    fn mark_block(&mut self, block: u32, bits: u32) {
+        let word = block as usize / 2;
+        if word >= MOST_BYTES as usize / 64 {
+            return;
+        }
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        self.used = match self.used {
+            (0, 0) => (word, word + 1),
+            (a, b) => (a.min(word), b.max(word + 1)),
+        };
+        self.words[word] |= u64::from(bits) << (32 * (block % 2));
+    }
+
     /// The runs, which are forgotten.
     fn take(&mut self) -> Vec<Run> {
         let mut out: Vec<Run> = Vec::new();
@@ -111,6 +127,15 @@ impl Collector {
                 Some(r) if r.1 == start => r.1 = end,
                 _ if !many => self.gm[n].push((start, end)),
                 _ => {}
+            }
+        }
+    }
+
+    /// Bytes of UB are touched, by 32-byte block: bit i for byte i of it.
+    pub fn blocks(&mut self, role: Role, blocks: &[(u32, u32)]) {
+        for (n, on) in [role != Role::Write, role != Role::Read].into_iter().enumerate() {
+            if on {
+                blocks.iter().for_each(|(b, bits)| self.ub[n].mark_block(*b, *bits));
             }
         }
     }

@@ -218,31 +218,33 @@ fn hazards(body: &str) -> Vec<String> {
     }}
 "#
     )
+    .replace("USE", "pto.vsts %v, %ub[%c64], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>")
     .replace("LOAD", "%v = pto.vlds %ub[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>")
     .replace("ADD", "%s = pto.vadd %v, %w, %m : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>")
     .replace("STORE(%w)", "pto.vsts %w, %ub[%c0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>")
     .replace("STORE(%s)", "pto.vsts %s, %ub[%c0], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>")
     .replace("NEXT(%w)", "pto.vsts %w, %ub[%c64], %m : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>");
     let (out, _) = run(&text, None).unwrap();
-    let helps = out.blocks[0].findings.iter().filter(|f| f.diag.code == "racecheck.mem_bar");
-    let barrier = |h: String| h.split_once(": ").map(|(_, line)| line.to_string());
-    helps.filter_map(|f| f.diag.help.clone().and_then(barrier)).collect()
+    let found = out.blocks[0].findings.iter().filter(|f| f.diag.code == "racecheck.mem_bar");
+    found.filter_map(|f| f.ends.as_ref().map(|e| e.fix.clone())).collect()
 }
 
 #[test]
 fn accesses_of_the_same_bytes_need_a_barrier() {
     let need = |kind: &str| vec![format!("pto.mem_bar \"{kind}\"")];
-    assert_eq!(hazards("STORE(%w) LOAD"), need("VST_VLD"));
-    assert!(hazards("STORE(%w) pto.mem_bar \"VST_VLD\" LOAD").is_empty());
-    assert_eq!(hazards("STORE(%w) pto.mem_bar \"VST_VST\" LOAD"), need("VST_VLD"));
-    assert_eq!(hazards("LOAD STORE(%w)"), need("VLD_VST"));
-    assert!(hazards("LOAD pto.mem_bar \"VV_ALL\" STORE(%w)").is_empty());
+    assert_eq!(hazards("STORE(%w) LOAD USE"), need("VST_VLD"));
+    assert!(hazards("STORE(%w) pto.mem_bar \"VST_VLD\" LOAD USE").is_empty());
+    assert_eq!(hazards("STORE(%w) pto.mem_bar \"VST_VST\" LOAD USE"), need("VST_VLD"));
+    assert_eq!(hazards("LOAD STORE(%w) USE"), need("VLD_VST"));
+    assert!(hazards("LOAD pto.mem_bar \"VV_ALL\" STORE(%w) USE").is_empty());
     // The stored value comes from the load: the register keeps the order.
     assert!(hazards("LOAD ADD STORE(%s)").is_empty());
     assert_eq!(hazards("STORE(%w) STORE(%w)"), need("VST_VST"));
     assert!(hazards("STORE(%w) NEXT(%w)").is_empty());
+    // What nobody uses is not read.
+    assert!(hazards("STORE(%w) LOAD").is_empty());
     // One vecscope is done before the next begins.
-    assert!(hazards("STORE(%w) } pto.vecscope { LOAD").is_empty());
+    assert!(hazards("STORE(%w) } pto.vecscope { LOAD USE").is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::session::{Refusal, Request, execute, read_source};
 use crate::work::Work;
 use crate::{args, measured_950};
 use anyhow::{Context, anyhow};
+use ptoemu_core::check::Checks;
 use ptoemu_core::target::Target;
 use ptoemu_isa::tile::Quirks;
 use std::path::Path;
@@ -108,7 +109,7 @@ fn executed(
         given.split_whitespace().map(|a| args::arg(&at(a))).collect();
     let source = read_source(path).map_err(|e| format!("{e:#}"))?;
     let args = given.map_err(|e| format!("{e:#}"))?;
-    let request = Request { args, quirks, races: false, ..Request::default() };
+    let request = Request { args, quirks, checks: Checks::NONE, ..Request::default() };
     let ran = execute(&source, target, &request).map_err(|r| match r {
         Refusal::Usage(e) => format!("{e:#}"),
         Refusal::Program(d) => d.first().map_or("refused".into(), |d| d.message.clone()),

@@ -10,6 +10,7 @@ use crate::stale;
 use crate::trace_files::Wanted;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
+use ptoemu_core::check::Checks;
 use ptoemu_core::diag::Level;
 use ptoemu_core::target::Target;
 use ptoemu_isa::tile::{OperandOrder, Quirks};
@@ -182,7 +183,12 @@ impl ProgramArgs {
             poison: self.poison,
             align: self.align,
             max_steps: Some(self.max_steps),
-            races: self.wants("racecheck."),
+            checks: Checks {
+                memory: self.wants("memcheck."),
+                init: self.wants("initcheck."),
+                race: self.wants("racecheck."),
+                sync: self.wants("synccheck."),
+            },
         })
     }
 

@@ -15,6 +15,33 @@ use crate::stream::{OpId, SiteId, Stream};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Which checks run beside the execution. What makes it impossible (an access outside its memory,
+/// an instruction that has no encoding, a deadlock) stops a run whatever is chosen here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// memcheck: operands that overlap, masks, modes, writes into a neighbour.
+    pub memory: bool,
+    /// initcheck: values nobody wrote.
+    pub init: bool,
+    /// racecheck: accesses that nothing orders.
+    pub race: bool,
+    /// synccheck: flags and buffers that are left over.
+    pub sync: bool,
+}
+
+impl Checks {
+    /// Every check.
+    pub const ALL: Checks = Checks { memory: true, init: true, race: true, sync: true };
+    /// None of them.
+    pub const NONE: Checks = Checks { memory: false, init: false, race: false, sync: false };
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Checks::ALL
+    }
+}
+
 /// A named allocation, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {

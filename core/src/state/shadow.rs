@@ -20,6 +20,8 @@ pub struct Shadow {
     writer: Vec<u32>,
     refined: Vec<[u32; BLOCK]>,
     free: Vec<u32>,
+    /// Nothing is kept: every byte counts as defined, and nobody wrote it.
+    off: bool,
 }
 
 impl Shadow {
@@ -31,11 +33,18 @@ impl Shadow {
             writer: vec![WRITER_NONE; size.div_ceil(BLOCK)],
             refined: Vec::new(),
             free: Vec::new(),
+            off: false,
         }
+    }
+
+    /// Keeps nothing from here on: every byte counts as defined, and nobody wrote it.
+    pub fn switch_off(&mut self) {
+        self.off = true;
     }
 
     /// Back to none defined, none written.
     pub fn clear(&mut self) {
+        self.off = false;
         self.defined.as_raw_mut_slice().fill(0);
         self.writer.fill(WRITER_NONE);
         self.refined.clear();
@@ -45,6 +54,9 @@ impl Shadow {
     /// Defined bits of the 32-byte block `block`, bit i for byte i; 0 beyond the memory.
     #[inline]
     pub fn block(&self, block: usize) -> u32 {
+        if self.off {
+            return u32::MAX;
+        }
         let word = self.defined.as_raw_slice().get(block / 2).copied().unwrap_or(0);
         (word >> (32 * (block % 2))) as u32
     }
@@ -53,7 +65,7 @@ impl Shadow {
     /// `writer`.
     #[inline]
     pub fn set_block(&mut self, block: usize, bytes: u32, bits: u32, writer: u32) {
-        if bytes == 0 {
+        if bytes == 0 || self.off {
             return;
         }
         let shift = 32 * (block % 2);
@@ -101,7 +113,7 @@ impl Shadow {
     pub fn set(&mut self, start: u64, end: u64, defined: bool, writer: u32) {
         let (start, end) =
             (start.min(self.size as u64) as usize, end.min(self.size as u64) as usize);
-        if start >= end {
+        if start >= end || self.off {
             return;
         }
         let words = self.defined.as_raw_mut_slice();
@@ -127,6 +139,9 @@ impl Shadow {
 
     /// Marks `n` bytes at `to` as defined where those at `from` are, last written by `writer`.
     pub fn copy(&mut self, from: u64, to: u64, n: u64, writer: u32) {
+        if self.off {
+            return;
+        }
         if self.is_defined(from, from.saturating_add(n)) {
             return self.set(to, to.saturating_add(n), true, writer);
         }
@@ -139,6 +154,9 @@ impl Shadow {
 
     /// The same from another memory's shadow.
     pub fn copy_from(&mut self, other: &Shadow, from: u64, to: u64, n: u64, writer: u32) {
+        if self.off {
+            return;
+        }
         if other.is_defined(from, from.saturating_add(n)) {
             return self.set(to, to.saturating_add(n), true, writer);
         }
@@ -151,6 +169,9 @@ impl Shadow {
     /// Are all bytes of `start..end` defined? Bytes beyond the memory are not.
     #[inline]
     pub fn is_defined(&self, start: u64, end: u64) -> bool {
+        if self.off {
+            return true;
+        }
         if end > self.size as u64 || start >= end {
             return start >= end;
         }
@@ -162,6 +183,9 @@ impl Shadow {
 
     /// The first byte of `start..end` that is not defined.
     pub fn first_undefined(&self, start: u64, end: u64) -> Option<u64> {
+        if self.off {
+            return None;
+        }
         let inside = end.min(self.size as u64).max(start);
         let words = self.defined.as_raw_slice();
         let found = pieces::<64>(start as usize, inside as usize).find_map(|(w, bits)| {
@@ -264,6 +288,17 @@ mod tests {
                 prop_assert_eq!(s.is_defined(a, b), first.is_none());
             }
         }
+    }
+
+    #[test]
+    fn switched_off_everything_is_defined() {
+        let mut s = Shadow::new(64);
+        s.switch_off();
+        s.set(0, 8, false, 1);
+        assert_eq!((s.is_defined(0, 64), s.first_undefined(0, 64)), (true, None));
+        assert_eq!((s.writer(0), s.block(1)), (WRITER_NONE, u32::MAX));
+        s.clear();
+        assert_eq!(s.first_undefined(0, 64), Some(0));
     }
 
     #[test]

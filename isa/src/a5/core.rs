@@ -1,6 +1,7 @@
 //! State of the 950 vector core beside its vector registers, and what one micro-op sees of it.
 
-use super::mode::Mods;
+use super::flow::Flow;
+use super::mode::{Barrier, Mods};
 use super::order::Order;
 use super::reg::{Align, VL, VReg};
 use super::table::Op;
@@ -123,8 +124,31 @@ pub struct Remark {
     pub diag: Diagnostic,
     /// UB bytes concerned; empty where none are.
     pub bytes: (u64, u64),
-    /// Number of the source site of an earlier access it is about.
-    pub other: Option<u32>,
+    /// Of two accesses that nothing orders: what and where they are.
+    pub order: Option<Box<Ordering>>,
+}
+
+/// The two ends of a missing `mem_bar`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordering {
+    /// Number of the source site of the later access.
+    pub here: u32,
+    /// The same of the earlier one.
+    pub there: u32,
+    /// What the later access does, `vlds Read`.
+    pub is: String,
+    /// What the earlier one did.
+    pub was: String,
+    /// The line to insert before the later access.
+    pub fix: String,
+}
+
+impl Ordering {
+    /// Number of the kind of `mem_bar` that is missing.
+    pub fn number(&self) -> u16 {
+        let named = |name: &&str| self.fix.contains(&format!("\"{name}\""));
+        Barrier::NAMES.iter().position(|n| named(n)).map_or(0, |n| n as u16)
+    }
 }
 
 /// Registers, and what the last micro-ops left to look at.
@@ -151,6 +175,10 @@ pub struct Core {
     pub site: u32,
     /// UB accesses of the last micro-op.
     pub touched: SmallVec<[Touch; 8]>,
+    /// Accesses are followed for the checks.
+    pub watch: bool,
+    /// Where the registers of the vecscope come from.
+    pub flow: Flow,
     /// UB accesses of the vector function under way.
     pub footprint: Collector,
     /// Remarks, each kind once an instruction until taken.
@@ -175,6 +203,8 @@ impl Default for Core {
             produced: 0,
             site: NONE,
             touched: SmallVec::new(),
+            watch: true,
+            flow: Flow::default(),
             footprint: Collector::default(),
             remarks: Vec::new(),
             order: Order::default(),
@@ -190,9 +220,9 @@ const MAX_REMARKS: usize = 64;
 impl Core {
     /// As new; large tables are kept.
     pub fn restart(&mut self) {
-        let (order, footprint) =
-            (std::mem::take(&mut self.order), std::mem::take(&mut self.footprint));
-        *self = Core { order, footprint, ..Core::default() };
+        let (order, flow) = (std::mem::take(&mut self.order), std::mem::take(&mut self.flow));
+        let footprint = std::mem::take(&mut self.footprint);
+        *self = Core { order, flow, footprint, watch: self.watch, ..Core::default() };
     }
 
     /// A number for a new store stream.
@@ -203,21 +233,26 @@ impl Core {
 
     /// Adds a remark unless the same message is waiting already.
     pub fn remark(&mut self, diag: Diagnostic, bytes: (u64, u64)) {
-        self.remark_with(diag, bytes, None);
+        self.put(Remark { diag, bytes, order: None });
     }
 
-    /// The same with the place of the earlier access it is about.
-    pub fn remark_with(&mut self, diag: Diagnostic, bytes: (u64, u64), other: Option<u32>) {
-        let known =
-            self.remarks.iter().any(|r| r.diag.code == diag.code && r.diag.message == diag.message);
-        if !known && self.remarks.len() < MAX_REMARKS {
-            self.remarks.push(Remark { diag, bytes, other });
+    pub(super) fn put(&mut self, remark: Remark) {
+        let ends = |r: &Remark| r.order.as_ref().map(|o| (o.here, o.there));
+        let same = |r: &Remark| {
+            (r.diag.code, &r.diag.message) == (remark.diag.code, &remark.diag.message)
+                && ends(r) == ends(&remark)
+        };
+        if !self.remarks.iter().any(same) && self.remarks.len() < MAX_REMARKS {
+            self.remarks.push(remark);
         }
     }
 
     /// Start of a vecscope.
     pub fn enter_scope(&mut self) {
-        self.order.enter();
+        if self.watch {
+            self.flow.clear();
+            self.order.enter();
+        }
     }
 
     /// End of a vecscope: store streams that were never flushed are reported, AR and SQZN stay.

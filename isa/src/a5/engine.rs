@@ -2,12 +2,9 @@
 
 use super::core::{Args, Core, Done, Outs, Run, Step};
 use super::form::Form;
-use super::mode::Dist;
-use super::reg::{NOWHERE, VL, VReg, byte_mask, whole_lanes};
+use super::reg::{VReg, byte_mask, whole_lanes};
 use super::sem::{Ctx, Sem};
-use super::table::Op;
 use crate::machine::Stop;
-use ptoemu_core::access::{Role, Space};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::mask::Mask;
 use ptoemu_core::state::Memory;
@@ -39,73 +36,11 @@ impl Core {
         let step = &Step { dt: if lanewise { step.st } else { step.dt }, ..*step };
         let mut r = Run { step: *step, args, outs, core: self, ub };
         r.compute()?;
-        r.order();
-        r.collect();
+        if r.core.watch {
+            r.watch();
+        }
         Ok(())
     }
-}
-
-impl Run<'_, '_> {
-    /// Adds what the micro-op just done touched to the accesses of its function.
-    ///
-    /// A plain load reads a whole register, often beyond its data; those bytes count when lanes
-    /// that hold them are used. Priming an align register uses none.
-    fn collect(&mut self) {
-        let form = self.step.op.form();
-        for (n, v) in self.args.v.iter().enumerate().filter(|(_, v)| v.origin != NOWHERE) {
-            for (a, b) in runs(&self.used(n)) {
-                let at = v.origin.saturating_add(a);
-                self.core.footprint.touch(Space::Ub, Role::Read, at, v.origin.saturating_add(b));
-            }
-        }
-        let plain = match (form, self.core.touched.first()) {
-            (Form::Load | Form::LoadU, Some(t)) if t.bytes as usize == VL && !t.write => {
-                matches!(self.step.mods.dist, Dist::Plain | Dist::Norm).then_some(t.addr)
-            }
-            _ => None,
-        };
-        for v in &mut self.outs.v {
-            v.origin = NOWHERE;
-        }
-        if let Some(at) = plain {
-            self.outs.v[0].origin = at;
-        } else if form != Form::Prime {
-            for t in &self.core.touched {
-                let role = if t.write { Role::Write } else { Role::Read };
-                let end = t.addr.saturating_add(u64::from(t.bytes));
-                self.core.footprint.touch(Space::Ub, role, t.addr, end);
-            }
-        }
-    }
-
-    /// Bytes of vector operand `n` that the micro-op uses.
-    fn used(&self, n: usize) -> Mask {
-        let size = self.step.st.size();
-        let by_lane = self.step.op.row().lanewise()
-            || matches!(self.step.op, Op::vcadd | Op::vcmax | Op::vcmin)
-            || matches!(self.step.op, Op::vcgadd | Op::vcgmax | Op::vcgmin)
-            || self.step.op == Op::vsts && matches!(self.step.mods.dist, Dist::Plain | Dist::Norm);
-        match self.step.op {
-            Op::vdup if self.step.mods.part == 0 && n == 0 => Mask::first(size),
-            _ if by_lane => byte_mask(&self.mask(), size),
-            _ => Mask::first(VL),
-        }
-    }
-}
-
-/// Runs of bits set.
-fn runs(m: &Mask) -> Vec<(u64, u64)> {
-    let mut out: Vec<(u64, u64)> = Vec::new();
-    if m.count() == VL {
-        return vec![(0, VL as u64)];
-    }
-    for i in m.iter().map(|i| i as u64) {
-        match out.last_mut() {
-            Some(r) if r.1 == i => r.1 += 1,
-            _ => out.push((i, i + 1)),
-        }
-    }
-    out
 }
 
 impl Run<'_, '_> {

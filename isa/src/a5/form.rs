@@ -187,6 +187,11 @@ impl Form {
         self.operands().iter().filter(|k| **k == Kind::M).count()
     }
 
+    /// Number of vector operands.
+    pub fn vectors(self) -> usize {
+        self.operands().iter().filter(|k| matches!(k, Kind::V | Kind::SV)).count()
+    }
+
     /// Number of operands of a kind.
     pub fn count(self, kind: Kind) -> usize {
         self.operands().iter().filter(|k| **k == kind).count()

@@ -6,6 +6,7 @@
 pub mod catalogue;
 pub mod core;
 mod engine;
+pub mod flow;
 pub mod form;
 pub mod mode;
 pub mod order;
@@ -15,11 +16,12 @@ pub mod sem;
 mod sink;
 pub mod table;
 pub mod timing;
+mod used;
 
 pub use self::core::{Args, Core, Outs, Remark, Run, Step, Touch, UB_BYTES, UB_USABLE};
 pub use catalogue::catalogue;
 pub use form::{Form, Kind, Mode};
-pub use mode::{Barrier, Cmp, Dist, Mods, Pattern, parse_part};
+pub use mode::{Barrier, Class, Cmp, Dist, Mods, Pattern, parse_part};
 pub use reg::{Align, AlignKind, VL, VReg};
 pub use sink::{Executed, LoopEntry, MicroSink, RegId};
 pub use table::{Op, Row};

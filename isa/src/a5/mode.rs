@@ -120,10 +120,58 @@ impl Cmp {
     }
 }
 
-/// What a memory barrier orders; the kinds that name scalar accesses change nothing here.
+/// A kind of memory access inside a vecscope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Vector or predicate load `[I: predicate accesses count]`.
+    Vld,
+    /// Vector or predicate store.
+    Vst,
+    /// Scalar load.
+    Ld,
+    /// Scalar store.
+    St,
+}
+
+impl Class {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+
+    /// Does it write?
+    pub fn writes(self) -> bool {
+        matches!(self, Class::Vst | Class::St)
+    }
+
+    /// Is it one of the scalar unit?
+    pub fn scalar(self) -> bool {
+        matches!(self, Class::Ld | Class::St)
+    }
+
+    /// Must it be ordered before a later access of the same bytes? The scalar unit keeps the order
+    /// of its own accesses.
+    pub fn conflicts(self, later: Class) -> bool {
+        (self.writes() || later.writes()) && !(self.scalar() && later.scalar())
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Class::Vld => "VLD",
+            Class::Vst => "VST",
+            Class::Ld => "LD",
+            Class::St => "ST",
+        }
+    }
+
+    /// The spelling of the barrier between it and a later access: `VST_VLD`.
+    pub fn barrier(self, later: Class) -> String {
+        format!("{}_{}", self.name(), later.name())
+    }
+}
+
+/// What a memory barrier orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Barrier {
-    /// Everything (`VV_ALL`).
+    /// Everything (`VV_ALL`) `[U: documents also say vector accesses only]`.
     #[default]
     All,
     /// Later loads behind earlier stores (`VST_VLD`).
@@ -132,8 +180,12 @@ pub enum Barrier {
     LoadStore,
     /// Later stores behind earlier stores (`VST_VST`).
     StoreStore,
-    /// Between vector and scalar accesses.
-    Scalar,
+    /// Later vector accesses behind earlier scalar ones (`SV_ALL`).
+    ScalarVector,
+    /// Later scalar accesses behind earlier vector ones (`VS_ALL`).
+    VectorScalar,
+    /// Later accesses of one class behind earlier ones of another, one of them scalar (`ST_VLD`).
+    Mixed(Class, Class),
 }
 
 impl Barrier {
@@ -145,13 +197,37 @@ impl Barrier {
 
     /// By its spelling.
     pub fn parse(s: &str) -> Option<Barrier> {
+        use Class::*;
         Some(match s {
             "VV_ALL" => Barrier::All,
             "VST_VLD" => Barrier::StoreLoad,
             "VLD_VST" => Barrier::LoadStore,
             "VST_VST" => Barrier::StoreStore,
-            _ if Barrier::NAMES.contains(&s) => Barrier::Scalar,
+            "SV_ALL" => Barrier::ScalarVector,
+            "VS_ALL" => Barrier::VectorScalar,
+            "ST_VLD" => Barrier::Mixed(St, Vld),
+            "LD_VST" => Barrier::Mixed(Ld, Vst),
+            "ST_VST" => Barrier::Mixed(St, Vst),
+            "VST_LD" => Barrier::Mixed(Vst, Ld),
+            "VLD_ST" => Barrier::Mixed(Vld, St),
+            "VST_ST" => Barrier::Mixed(Vst, St),
             _ => return None,
+        })
+    }
+
+    /// Which accesses it orders before which later ones.
+    pub fn orders(self) -> impl Iterator<Item = (Class, Class)> {
+        use Class::*;
+        let all = [Vld, Vst, Ld, St];
+        let pairs = all.into_iter().flat_map(move |a| all.into_iter().map(move |b| (a, b)));
+        pairs.filter(move |&(a, b)| match self {
+            Barrier::All => true,
+            Barrier::StoreLoad => (a, b) == (Vst, Vld),
+            Barrier::LoadStore => (a, b) == (Vld, Vst),
+            Barrier::StoreStore => (a, b) == (Vst, Vst),
+            Barrier::ScalarVector => a.scalar() && !b.scalar(),
+            Barrier::VectorScalar => !a.scalar() && b.scalar(),
+            Barrier::Mixed(x, y) => (a, b) == (x, y),
         })
     }
 }

@@ -1,64 +1,133 @@
 //! Order of memory accesses inside a vecscope: registers are tracked by the machine, UB is not.
 //!
 //! A load after a store of the same bytes needs `mem_bar` `VST_VLD`, a store after a load
-//! `VLD_VST`, a store after a store `VST_VST`, unless the stored value was computed from the load
-//! `[D: GYM, ASC LocalMemBar]`. Values always follow program order; a missing barrier is reported.
+//! `VLD_VST`, a store after a store `VST_VST`, unless the stored value was computed from the load;
+//! scalar accesses need the kinds named after them `[D: GYM, ASC LocalMemBar]`. Values always
+//! follow program order; a missing barrier is reported.
+//!
+//! Exact to the byte: a load of a whole register reads, for this check, the bytes that lie in lanes
+//! somebody uses. It is entered when it is issued and its bytes count from their first use on; what
+//! it met on the way waits as a [`Suspect`] until then.
 
-use super::core::{Core, Run, Touch, UB_BYTES};
-use super::form::Form;
-use super::mode::Barrier;
-use ptoemu_core::diag::{Diagnostic, Level};
-use ptoemu_core::stream::NONE;
+use super::mode::{Barrier, Class};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Blocks of 32 bytes on one page.
+const PAGE: usize = 128;
+/// Most accesses remembered of one block; older ones are forgotten.
+const REMEMBERED: usize = 24;
+/// Most loads with suspects.
+const SUSPECTS: usize = 4096;
+
+/// Bytes of UB by 32-byte block: number of the block, and a bit for each of its bytes.
+pub type Blocks = SmallVec<[(u32, u32); 10]>;
+
+/// An access of one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    /// Number of the access.
+    n: u32,
+    class: Class,
+    /// Bytes it may touch.
+    may: u32,
+    /// Bytes it does touch.
+    does: u32,
+}
+
+type Block = SmallVec<[Entry; 2]>;
+
+/// Two accesses that nothing orders, of which it is not known yet whether they share a byte.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    /// The other access, and its kind of access.
+    other: u32,
+    class: Class,
+    /// The load is the later of the two.
+    later: bool,
+    block: u32,
+    bytes: u32,
+}
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Number of the earlier access and what it does.
+    pub first: (u32, Class),
+    /// The same of the later one.
+    pub second: (u32, Class),
+    /// First byte they share, and one past the last one in its block.
+    pub bytes: (u64, u64),
+}
+
+/// Where an access stands: number of its source site, and its micro-op.
+pub type Place = (u32, &'static str);
+
+/// What is complete before something begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Clock {
+    /// By class: accesses up to this number.
+    upto: [u32; Class::COUNT],
+    /// Loads, one bit each, beyond those.
+    loads: u64,
+}
+
+impl Clock {
+    fn join(&mut self, other: &Clock) {
+        for (a, b) in self.upto.iter_mut().zip(&other.upto) {
+            *a = (*a).max(*b);
+        }
+        self.loads |= other.loads;
+    }
+
+    fn covers(&self, n: u32, class: Class) -> bool {
+        n <= self.upto[class as usize] || class == Class::Vld && self.loads & bit(n) != 0
+    }
+}
+
+/// Loads that a register can name: as many as its word of sources has bits.
+const NAMED: usize = 64;
 
 /// Accesses of the current vecscope, by byte.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     active: bool,
-    /// Number of the last access that stored or loaded each byte; 0 for none.
-    stored: Vec<u32>,
-    loaded: Vec<u32>,
-    /// Where the store and the load stand that the two lists above name.
-    stored_at: Vec<u32>,
-    loaded_at: Vec<u32>,
-    /// The same of loads whose first element covers the byte: they surely use it.
-    began: Vec<u32>,
+    pages: Vec<Option<Box<[Block; PAGE]>>>,
     now: u32,
-    /// Accesses up to this number are ordered before later loads of stored bytes.
-    store_load: u32,
-    /// The same for stores of loaded bytes.
-    load_store: u32,
-    /// The same for stores of stored bytes.
-    store_store: u32,
-    /// Loads that stores of the vecscope were computed from.
-    fed: u64,
-    /// Those of them that are done before any later load: a barrier waited for their stores.
-    done: u64,
+    /// Number before the first access of the vecscope, and the places of its accesses.
+    start: u32,
+    places: Vec<Place>,
+    /// What is complete before the next access of each class begins.
+    floor: [Clock; Class::COUNT],
+    /// What was complete before any access of each class began so far.
+    seen: [Clock; Class::COUNT],
+    /// The same of the latest loads, by the bit that names them.
+    loads: Vec<Clock>,
+    /// By the load whose use decides.
+    suspects: FxHashMap<u32, SmallVec<[Suspect; 2]>>,
+    /// Pairs found.
+    found: SmallVec<[Pair; 2]>,
 }
 
 /// The bit that stands for a load in the sources of a register.
-fn bit(access: u32) -> u64 {
+pub(super) fn bit(access: u32) -> u64 {
     1 << (access % 64)
 }
 
 impl Order {
     /// A vecscope begins: everything before it is done.
     pub fn enter(&mut self) {
-        if self.stored.is_empty() {
-            self.stored = vec![0; UB_BYTES as usize];
-            self.loaded = vec![0; UB_BYTES as usize];
-            self.began = vec![0; UB_BYTES as usize];
-            self.stored_at = vec![0; UB_BYTES as usize];
-            self.loaded_at = vec![0; UB_BYTES as usize];
-        }
         if self.now > u32::MAX / 2 {
-            self.stored.fill(0);
-            self.loaded.fill(0);
-            self.began.fill(0);
-            self.now = 0;
+            *self = Order::default();
         }
         self.active = true;
-        self.bar(Barrier::All);
-        (self.fed, self.done) = (0, 0);
+        let done = Clock { upto: [self.now; Class::COUNT], loads: 0 };
+        (self.floor, self.seen) = ([done; Class::COUNT], [done; Class::COUNT]);
+        self.loads.clear();
+        self.loads.resize(NAMED, done);
+        self.start = self.now;
+        self.places.clear();
+        self.suspects.clear();
     }
 
     /// It ends.
@@ -66,141 +135,323 @@ impl Order {
         self.active = false;
     }
 
-    /// Where the latest store (or else load) of these bytes stands.
-    fn at(&self, t: &Touch, kind: Barrier) -> Option<u32> {
-        let (numbers, places) = match kind {
-            Barrier::LoadStore => (&self.loaded, &self.loaded_at),
-            _ => (&self.stored, &self.stored_at),
-        };
-        let start = (t.addr as usize).min(numbers.len());
-        let range = start..start.saturating_add(t.bytes as usize).min(numbers.len());
-        let (n, at) = numbers[range.clone()].iter().zip(&places[range]).max()?;
-        (*n > 0 && *at != NONE).then_some(*at)
+    /// Is a vecscope under way?
+    pub fn active(&self) -> bool {
+        self.active
     }
 
-    /// Notes where an access stands.
-    fn place(&mut self, t: &Touch, site: u32) {
-        let range = Self::bytes(&mut self.stored, t);
-        let places = if t.write { &mut self.stored_at } else { &mut self.loaded_at };
-        places[range].fill(site);
-    }
-
-    /// A barrier.
+    /// A barrier: accesses of some classes are complete before later ones of some others begin, and
+    /// so is what was complete before they began.
     pub fn bar(&mut self, kind: Barrier) {
-        let all = kind == Barrier::All;
-        if all || kind == Barrier::StoreLoad {
-            self.store_load = self.now;
-            self.done = self.fed;
-        }
-        if all || kind == Barrier::LoadStore {
-            self.load_store = self.now;
-        }
-        if all || kind == Barrier::StoreStore {
-            self.store_store = self.now;
+        let seen = self.seen;
+        for (first, second) in kind.orders() {
+            let floor = &mut self.floor[second as usize];
+            floor.join(&seen[first as usize]);
+            floor.upto[first as usize] = self.now;
         }
     }
 
-    fn bytes(list: &mut [u32], t: &Touch) -> std::ops::Range<usize> {
-        let start = (t.addr as usize).min(list.len());
-        start..start.saturating_add(t.bytes as usize).min(list.len())
+    /// The number of an access about to be entered.
+    pub fn next(&mut self, place: Place) -> u32 {
+        self.now += 1;
+        self.places.push(place);
+        self.now
     }
 
-    /// Notes a load of elements of `size` bytes; whether it reads bytes whose store is not ordered
-    /// before it, surely (its first element) or maybe (loads read whole registers, and lanes that
-    /// are masked off later do no harm).
-    fn load(&mut self, t: &Touch, size: usize) -> Option<Level> {
-        let range = Self::bytes(&mut self.stored, t);
-        let first = range.start..range.end.min(range.start.saturating_add(size));
-        let latest = |r: std::ops::Range<usize>| self.stored[r].iter().copied().fold(0, u32::max);
-        let level = match (latest(first.clone()), latest(range.clone())) {
-            (n, _) if n > self.store_load => Some(Level::Error),
-            (_, n) if n > self.store_load => Some(Level::Warning),
-            _ => None,
+    /// Where an access of this vecscope stands.
+    pub fn place(&self, n: u32) -> Place {
+        let at = n.checked_sub(self.start + 1).and_then(|i| self.places.get(i as usize));
+        at.copied().unwrap_or((ptoemu_core::stream::NONE, "?"))
+    }
+
+    /// Was a pair found since the last time?
+    pub fn found(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Pairs found since the last time.
+    pub fn take(&mut self) -> SmallVec<[Pair; 2]> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// Enters the bytes of access `n`. Only a part of the bytes of a load may be `used`, which its
+    /// users say later; everything else touches what it names. `sources` are the loads that a
+    /// stored value was computed from.
+    pub fn enter_bytes(&mut self, n: u32, class: Class, bytes: &Blocks, used: bool, sources: u64) {
+        let clock = self.clock(class, sources);
+        for &(number, bits) in bytes {
+            let mut block = std::mem::take(self.block(number));
+            self.meet(&block, (n, class), (number, bits), used, &clock);
+            let floor = &self.floor;
+            let settled = |e: &Entry| floor.iter().all(|f| e.n <= f.upto[e.class as usize]);
+            block.retain(|e| {
+                if class.writes() && e.class == class {
+                    // Who comes after both comes after the later one.
+                    (e.may, e.does) = (e.may & !bits, e.does & !bits);
+                }
+                e.may != 0 && !settled(e)
+            });
+            if block.len() >= REMEMBERED {
+                block.remove(0);
+            }
+            let does = if used { bits } else { 0 };
+            match block.last_mut() {
+                Some(e) if e.n == n && e.class == class => {
+                    (e.may, e.does) = (e.may | bits, e.does | does);
+                }
+                _ => block.push(Entry { n, class, may: bits, does }),
+            }
+            *self.block(number) = block;
+        }
+        self.seen[class as usize].join(&clock);
+        if let (Class::Vld, Some(slot)) = (class, self.loads.get_mut(n as usize % NAMED)) {
+            *slot = clock;
+        }
+    }
+
+    /// What is complete before an access begins that takes values of the loads `sources`: registers
+    /// are tracked, so those loads are, and what came before them.
+    fn clock(&self, class: Class, sources: u64) -> Clock {
+        let mut clock = self.floor[class as usize];
+        clock.loads |= sources;
+        let mut left = sources;
+        while left != 0 {
+            if let Some(load) = self.loads.get(left.trailing_zeros() as usize) {
+                clock.join(load);
+            }
+            left &= left - 1;
+        }
+        clock
+    }
+
+    /// Compares an access with the earlier ones of a block.
+    fn meet(
+        &mut self,
+        block: &Block,
+        (n, class): (u32, Class),
+        (number, bits): (u32, u32),
+        used: bool,
+        clock: &Clock,
+    ) {
+        for e in block.iter().rev().filter(|e| e.n != n && e.may & bits != 0) {
+            let ordered = !e.class.conflicts(class) || clock.covers(e.n, e.class);
+            if ordered {
+                continue;
+            }
+            if used && e.does & bits != 0 {
+                self.pair((e.n, e.class), (n, class), (number, e.does & bits));
+            }
+            // Bytes of the earlier load that nobody has used yet, or of this one.
+            let left = if used { e.may & !e.does & bits } else { e.may & bits };
+            let (load, other) = if used { (e.n, (n, class)) } else { (n, (e.n, e.class)) };
+            if left != 0 {
+                if self.suspects.len() >= SUSPECTS {
+                    // Registers loaded that long ago are hardly used any more.
+                    let old = self.now.saturating_sub(SUSPECTS as u32 / 2);
+                    self.suspects.retain(|load, _| *load > old);
+                }
+                let (other, class) = other;
+                let s = Suspect { other, class, later: !used, block: number, bytes: left };
+                self.suspects.entry(load).or_default().push(s);
+            }
+        }
+    }
+
+    /// Bytes of load `n` are used.
+    pub fn used(&mut self, n: u32, bytes: &Blocks) {
+        for &(number, bits) in bytes {
+            let entry = self.block(number).iter_mut().rev().find(|e| e.n == n);
+            if let Some(e) = entry {
+                e.does |= e.may & bits;
+            }
+        }
+        if self.suspects.is_empty() {
+            return;
+        }
+        let Some(suspects) = self.suspects.get_mut(&n) else { return };
+        let mut hit: SmallVec<[(Suspect, u32); 2]> = SmallVec::new();
+        suspects.retain(|s| {
+            let at =
+                bytes.iter().find(|(b, _)| *b == s.block).map_or(0, |(_, bits)| bits & s.bytes);
+            if at != 0 {
+                hit.push((*s, at));
+            }
+            at == 0
+        });
+        for (s, bits) in hit {
+            let (load, other) = ((n, Class::Vld), (s.other, s.class));
+            let (first, second) = if s.later { (other, load) } else { (load, other) };
+            self.pair(first, second, (s.block, bits));
+        }
+    }
+
+    fn pair(&mut self, first: (u32, Class), second: (u32, Class), (block, bits): (u32, u32)) {
+        let base = u64::from(block) * 32;
+        let bytes =
+            (base + u64::from(bits.trailing_zeros()), base + 32 - u64::from(bits.leading_zeros()));
+        match self.found.iter_mut().find(|p| (p.first, p.second) == (first, second)) {
+            // The bytes of one access come in order.
+            Some(p) => p.bytes = (p.bytes.0.min(bytes.0), p.bytes.1.max(bytes.1)),
+            None => self.found.push(Pair { first, second, bytes }),
+        }
+    }
+
+    fn block(&mut self, number: u32) -> &mut Block {
+        let (page, at) = (number as usize / PAGE, number as usize % PAGE);
+        if self.pages.len() <= page {
+            self.pages.resize(page + 1, None);
+        }
+        let empty = || Box::new(std::array::from_fn(|_| Block::new()));
+        &mut self.pages[page].get_or_insert_with(empty)[at]
+    }
+}
+
+/// The bytes `start..start + n` by block.
+pub(super) fn blocks(start: u64, n: u64, out: &mut Blocks) {
+    let end = start.saturating_add(n);
+    let mut at = start;
+    while at < end {
+        let stop = end.min((at / 32 + 1) * 32);
+        let bits = u32::MAX >> (32 - (stop - at)) << (at % 32);
+        add(out, at / 32, bits);
+        at = stop;
+    }
+}
+
+/// Adds bytes of a block, which come in order of address.
+pub(super) fn add(out: &mut Blocks, block: u64, bits: u32) {
+    let Ok(block) = u32::try_from(block) else { return };
+    match out.last_mut() {
+        Some(last) if last.0 == block => last.1 |= bits,
+        _ if bits != 0 => out.push((block, bits)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(a: u64, b: u64) -> Blocks {
+        let mut out = Blocks::new();
+        blocks(a, b - a, &mut out);
+        out
+    }
+
+    fn access(o: &mut Order, class: Class, a: u64, b: u64, used: bool) -> u32 {
+        let n = o.next((0, "x"));
+        o.enter_bytes(n, class, &range(a, b), used, 0);
+        n
+    }
+
+    #[test]
+    fn bytes_by_block() {
+        assert_eq!(range(30, 70).as_slice(), [(0, 3 << 30), (1, u32::MAX), (2, 0x3F)]);
+        assert!(range(5, 5).is_empty());
+    }
+
+    #[test]
+    fn only_used_bytes_of_a_load_count() {
+        let mut o = Order::default();
+        o.enter();
+        let store = access(&mut o, Class::Vst, 64, 96, true);
+        let load = access(&mut o, Class::Vld, 0, 256, false);
+        assert!(o.take().is_empty());
+        o.used(load, &range(0, 64));
+        assert!(o.take().is_empty());
+        o.used(load, &range(80, 100));
+        let want = Pair { first: (store, Class::Vst), second: (load, Class::Vld), bytes: (80, 96) };
+        assert_eq!(o.take().as_slice(), [want]);
+        o.used(load, &range(80, 100));
+        assert!(o.take().is_empty(), "once");
+    }
+
+    #[test]
+    fn uses_behind_the_store_count_too() {
+        let mut o = Order::default();
+        o.enter();
+        let load = access(&mut o, Class::Vld, 0, 256, false);
+        let store = access(&mut o, Class::Vst, 0, 32, true);
+        assert!(o.take().is_empty());
+        o.used(load, &range(0, 4));
+        assert_eq!(
+            o.take().as_slice(),
+            [Pair { first: (load, Class::Vld), second: (store, Class::Vst), bytes: (0, 4) }]
+        );
+    }
+
+    #[test]
+    fn barriers_by_kind() {
+        use Class::*;
+        let found = |bar: Option<&str>, first, second| {
+            let mut o = Order::default();
+            o.enter();
+            access(&mut o, first, 0, 4, true);
+            if let Some(b) = bar.and_then(Barrier::parse) {
+                o.bar(b);
+            }
+            access(&mut o, second, 0, 4, true);
+            !o.take().is_empty()
         };
-        self.loaded[range].fill(self.now);
-        self.began[first].fill(self.now);
-        level
-    }
-
-    /// Notes a store of a value computed from the loads of `sources`; the barrier it lacks.
-    fn store(&mut self, t: &Touch, sources: u64) -> Option<(Barrier, Level)> {
-        let range = Self::bytes(&mut self.stored, t);
-        let (floor, free) = (self.load_store, |l: u32| sources & bit(l) == 0);
-        let races = |l: &u32| *l > floor && free(*l);
-        let raced = self.loaded[range.clone()].iter().any(races);
-        let surely = self.began[range.clone()].iter().any(races);
-        let latest = self.stored[range.clone()].iter().copied().fold(0, u32::max);
-        self.stored[range].fill(self.now);
-        self.fed |= sources;
-        if latest > self.store_store {
-            // One store port takes stores in order `[I]`.
-            return Some((Barrier::StoreStore, Level::Warning));
-        }
-        let level = if surely { Level::Error } else { Level::Warning };
-        (raced || surely).then_some((Barrier::LoadStore, level))
-    }
-}
-
-impl Run<'_, '_> {
-    /// Checks the accesses of the micro-op just done against earlier ones, and hands its sources
-    /// on to its results.
-    pub(super) fn order(&mut self) {
-        let form = self.step.op.form();
-        let by_masks = std::mem::take(&mut self.core.carried);
-        let mut sources = self.args.v.iter().fold(by_masks, |all, v| all | v.sources);
-        // A flush writes what its stream stored already.
-        if self.core.order.active && !matches!(form, Form::FlushN | Form::FlushR) {
-            self.core.order.now += 1;
-            let (mut lacking, site) = (None, self.core.site);
-            let mut there = None;
-            for t in std::mem::take(&mut self.core.touched) {
-                let order = &mut self.core.order;
-                let lacks = match t.write {
-                    true => order.store(&t, sources),
-                    false => {
-                        let level = order.load(&t, self.step.st.size());
-                        level.map(|l| (Barrier::StoreLoad, l))
-                    }
+        let pairs = [
+            (Vst, Vld, "VST_VLD"),
+            (Vld, Vst, "VLD_VST"),
+            (Vst, Vst, "VST_VST"),
+            (St, Vld, "ST_VLD"),
+            (Ld, Vst, "LD_VST"),
+            (St, Vst, "ST_VST"),
+            (Vst, Ld, "VST_LD"),
+            (Vld, St, "VLD_ST"),
+            (Vst, St, "VST_ST"),
+        ];
+        for (first, second, needed) in pairs {
+            assert!(found(None, first, second), "{needed}");
+            for name in Barrier::NAMES {
+                let all = match first.scalar() {
+                    true => "SV_ALL",
+                    false if second.scalar() => "VS_ALL",
+                    false => "VV_ALL",
                 };
-                if let (None, Some((kind, _))) = (&lacking, &lacks) {
-                    there = order.at(&t, *kind);
-                }
-                order.place(&t, site);
-                if !t.write {
-                    sources |= bit(self.core.order.now) | self.core.order.done;
-                }
-                lacking = lacking.or(lacks.map(|l| (l, t)));
-                self.core.touched.push(t);
-            }
-            if let Some(((kind, level), t)) = lacking {
-                let name = self.step.op.mnemonic();
-                report(self.core, name, (kind, level), &t, there);
+                let orders = [needed, all, "VV_ALL"].contains(name);
+                assert_eq!(found(Some(name), first, second), !orders, "{needed} by {name}");
             }
         }
-        for v in &mut self.outs.v {
-            v.sources = sources;
+        for (first, second) in [(Vld, Vld), (Ld, St), (St, Ld), (Ld, Vld), (Vld, Ld)] {
+            assert!(!found(None, first, second), "{first:?} {second:?}");
         }
-        self.core.produced = sources;
     }
-}
 
-fn report(
-    core: &mut Core,
-    name: &str,
-    (kind, level): (Barrier, Level),
-    t: &Touch,
-    there: Option<u32>,
-) {
-    let (hazard, what, mode) = match kind {
-        Barrier::StoreLoad => ("RAW", "loads bytes an earlier store", "VST_VLD"),
-        Barrier::LoadStore => ("WAR", "stores bytes an earlier load", "VLD_VST"),
-        _ => ("WAW", "stores bytes an earlier store", "VST_VST"),
-    };
-    let end = t.addr.saturating_add(u64::from(t.bytes));
-    let text = format!("Potential {hazard} hazard detected in UB, inside a vector function");
-    let diag = Diagnostic::new("racecheck.mem_bar", level, text)
-        .note(format!("{name} {what} touched, at UB {:#x}..{end:#x}", t.addr))
-        .note("a vector function tracks registers, not UB; values follow program order here")
-        .help(format!("insert before it: pto.mem_bar \"{mode}\""));
-    core.remark_with(diag, (t.addr, end), there);
+    #[test]
+    fn order_is_passed_on() {
+        use Class::*;
+        let mut o = Order::default();
+        o.enter();
+        access(&mut o, Vst, 0, 32, true);
+        o.bar(Barrier::StoreLoad);
+        let load = access(&mut o, Vld, 64, 96, true);
+        // A store of the loaded value comes after the load, and so after the store before it.
+        let n = o.next((0, "x"));
+        o.enter_bytes(n, Vst, &range(0, 32), true, bit(load));
+        assert!(o.take().is_empty());
+        // What the store was computed from is done where the store is.
+        o.bar(Barrier::StoreLoad);
+        let next = access(&mut o, Vld, 128, 160, true);
+        let n = o.next((0, "x"));
+        o.enter_bytes(n, Vst, &range(64, 96), true, bit(next));
+        assert!(o.take().is_empty());
+        access(&mut o, Vst, 128, 160, true);
+        assert_eq!(o.take().len(), 1);
+    }
+
+    #[test]
+    fn scopes_follow_each_other_in_order() {
+        let mut o = Order::default();
+        o.enter();
+        access(&mut o, Class::Vst, 0, 32, true);
+        o.leave();
+        o.enter();
+        let load = access(&mut o, Class::Vld, 0, 32, true);
+        assert!(o.take().is_empty());
+        assert_eq!(o.place(load), (0, "x"));
+    }
 }

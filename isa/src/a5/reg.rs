@@ -15,16 +15,13 @@ pub struct VReg {
     pub undef: Mask,
     /// Loads of the vecscope it was computed from, folded into 64 bits.
     pub sources: u64,
-    /// UB address it was loaded from byte by byte, [`NOWHERE`] for any other contents.
-    pub origin: u64,
+    /// How it came to its contents, for the checks: its number in [`super::flow::Flow`].
+    pub from: u32,
 }
-
-/// No address.
-pub const NOWHERE: u64 = u64::MAX;
 
 impl VReg {
     /// All bytes zero and defined.
-    pub const ZERO: VReg = VReg { bytes: [0; VL], undef: Mask::NONE, sources: 0, origin: NOWHERE };
+    pub const ZERO: VReg = VReg { bytes: [0; VL], undef: Mask::NONE, sources: 0, from: 0 };
 
     /// A register with every lane holding the low `size` bytes of `bits`.
     pub fn splat(bits: u64, size: usize) -> VReg {
@@ -52,7 +49,7 @@ impl VReg {
 
     /// Contents nobody defined.
     pub fn poison(byte: u8) -> VReg {
-        VReg { bytes: [byte; VL], undef: Mask::first(VL), sources: 0, origin: NOWHERE }
+        VReg { bytes: [byte; VL], undef: Mask::first(VL), sources: 0, from: 0 }
     }
 
     /// All bytes.

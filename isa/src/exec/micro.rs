@@ -12,15 +12,17 @@ use crate::machine::Stop;
 use crate::tile::Family;
 use crate::tile::a5::sort_repeats;
 use ptoemu_core::access::Space;
-use ptoemu_core::check::Finding;
+use ptoemu_core::check::{Ends, Finding};
 use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::mask::Mask;
-use ptoemu_core::stream::{NONE, OpId, Pipe};
+use ptoemu_core::stream::{NONE, OpId, Pipe, SiteId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Catalogue index of a micro-op in findings, apart from those of A2/A3.
 const A5_OPS: u16 = 0x4000;
+/// The same of a missing `mem_bar`, by its kind.
+const A5_ORDERS: u16 = 0x4800;
 
 impl Exec<'_> {
     /// Hands a vecscope to V.
@@ -274,19 +276,27 @@ impl Exec<'_> {
         }
     }
 
-    fn remarks(&mut self, op: OpId) {
+    /// What the core remarked becomes findings.
+    pub(super) fn remarks(&mut self, op: OpId) {
         let site = self.machine.log.site;
-        for mut r in std::mem::take(&mut self.a5.core.remarks) {
-            let sites = self.machine.log.stream.sites.items();
-            if let Some(s) = r.other.and_then(|s| sites.get(s as usize)) {
-                let line = |at: u32| self.program.source.line_col(at as usize).0;
-                let note = format!("the earlier access is on line {}", line(s.span.start));
-                r.diag.notes.insert(1.min(r.diag.notes.len()), note);
-                let here = format!("before line {}", line(self.span().start));
-                r.diag.help = r.diag.help.map(|h| h.replace("before it", &here));
-            }
-            let f = Finding::new(r.diag, NONE, site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
-            self.machine.findings.add(f, op);
+        for r in std::mem::take(&mut self.a5.core.remarks) {
+            let (at, op) = match &r.order {
+                Some(o) => (SiteId(o.here), OpId(A5_ORDERS + o.number())),
+                None => (site, op),
+            };
+            let f = Finding::new(r.diag, NONE, at).bytes(Space::Ub, r.bytes.0, r.bytes.1);
+            let ends = r.order.map(|o| {
+                let inside = [SiteId(o.here), SiteId(o.there)].map(Some);
+                Box::new(Ends { here: o.is, there: o.was, fix: o.fix, within: None, inside })
+            });
+            self.machine.findings.add(Finding { ends, ..f }, op);
+        }
+    }
+
+    /// The same of a scalar access of the vecscope.
+    pub(super) fn scalar_remarks(&mut self) {
+        if !self.a5.core.remarks.is_empty() {
+            self.remarks(OpId(A5_OPS));
         }
     }
 }

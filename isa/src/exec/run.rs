@@ -159,6 +159,11 @@ fn run_on(
     let bound = bind(program, &options.args, &options.settings)?;
     let mut out = Outcome::default();
     let mut gm = bound.gm;
+    if !options.settings.checks.init {
+        for n in 0..gm.buffers().len() {
+            gm.buffer_mut(n).into_iter().for_each(|b| b.mem.shadow.switch_off());
+        }
+    }
     let mut tiles = Vec::new();
     for block in 0..options.blocks.max(1) {
         let mut exec = Exec::new(program, options, gm, block, spare.take());
@@ -224,7 +229,8 @@ impl<'p> Exec<'p> {
         };
         machine.gm = gm;
         let auto = options.auto_sync.unwrap_or(!program.funcs.iter().any(|f| f.has_sync));
-        let exec = Exec::within(program, options, machine, 0);
+        let mut exec = Exec::within(program, options, machine, 0);
+        exec.a5.core.watch = options.settings.checks.race;
         Exec { blocks, block_index, sync: auto.then(AutoSync::default), ..exec }
     }
 
@@ -381,10 +387,21 @@ impl<'p> Exec<'p> {
     /// A scalar access inside a vecscope is part of it.
     fn inside(&mut self, instr: &Instr) -> Result<u64, Stop> {
         let p = plan(instr, &self.machine.regs);
+        self.a5.core.site = self.machine.log.site.0;
         for (base, w) in (0..3).filter_map(|n| p.operand(n)) {
-            let end = base.saturating_add(u64::from(w.unit));
-            self.a5.core.footprint.touch(w.space, w.role, base, end);
+            let n = u64::from(w.unit);
+            match w.space {
+                Space::Ub => {
+                    let write = w.role != Role::Read;
+                    self.a5.core.scalar_access(instr.op.mnemonic(), base, n, write);
+                }
+                Space::Gm => {
+                    let end = base.saturating_add(n);
+                    self.a5.core.footprint.touch(Space::Gm, w.role, base, end);
+                }
+            }
         }
+        self.scalar_remarks();
         Backend::issue(&mut self.machine, &instr.marked(Marks::INSIDE))
     }
 

@@ -46,6 +46,9 @@ impl Exec<'_> {
         }
         let pipe = self.pipe(&call);
         self.begin_group(&call);
+        if !call.op.is_store() {
+            self.machine.defines((call.dst.addr, call.dst.end()), call.partial());
+        }
         self.order(pipe, &touches(&call, &self.options.limits))?;
         if let Some(own) = self.program.microcode.iter().find(|o| o.op.name == call.op.name) {
             return own.issue(&call, &mut self.machine, &mut self.a5.core);

@@ -2,7 +2,6 @@
 
 use crate::instr::Instr;
 use crate::machine::{Machine, Plan, padded};
-use ptoemu_core::check::uninit::Sink;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::{
     Arith, Extreme, NumMode, arith_bf16, arith_f16, arith_f32, extreme_bf16, extreme_f16,
@@ -70,7 +69,7 @@ pub fn store_align(m: &mut Machine, i: &Instr, p: &Plan, rec: u32) -> u64 {
     let n = u64::from(dw.unit);
     for r in 0..u64::from(p.repeats) {
         let (Some(from), Some(to)) = (sw.addr(src, r, 0), dw.addr(dst, r, 0)) else { continue };
-        m.require_defined(i, rec, "src0", (from, from.saturating_add(n)), Sink::Gm);
+        m.stores_defined(i, rec, (from, from.saturating_add(n)));
         copy_out(m, from, to, n as usize, rec);
     }
     0

@@ -27,7 +27,7 @@ use crate::instr::Instr;
 use lanes::Scratch;
 use ptoemu_core::access::Space;
 use ptoemu_core::check::state::{Modes, left_behind};
-use ptoemu_core::check::uninit::{Sink, undefined};
+use ptoemu_core::check::uninit::{Partial, Sink, residue, undefined};
 use ptoemu_core::check::{Finding, Findings, Owner};
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::state::{Gm, Memory, WRITER_NONE};
@@ -62,6 +62,8 @@ pub struct Machine {
     pub settings: Settings,
     /// Named allocations of UB, for messages.
     pub owners: Vec<Owner>,
+    /// Tiles whose last operation defines a part of them.
+    pub partial: Vec<Partial>,
     /// Record at the other end of the fault that stopped the run, if it has one.
     pub other_end: Option<u32>,
     /// Two records that change places in this run.
@@ -97,16 +99,23 @@ impl Machine {
     /// Back to power-on with undefined UB, keeping the memory.
     pub fn restart(&mut self) {
         self.ub.reset(self.settings.poison);
+        if !self.settings.checks.init {
+            self.ub.shadow.switch_off();
+        }
         self.gm = Gm::default();
         self.regs = Regs::default();
         self.log.clear();
         self.findings = Findings::default();
         self.owners.clear();
+        self.partial.clear();
         self.other_end = None;
         self.mask_mode_warned = false;
     }
 
-    fn with_memory(settings: Settings, ub: Memory) -> Self {
+    fn with_memory(settings: Settings, mut ub: Memory) -> Self {
+        if !settings.checks.init {
+            ub.shadow.switch_off();
+        }
         Machine {
             ub,
             gm: Gm::default(),
@@ -117,6 +126,7 @@ impl Machine {
             swapping: Swapping::default(),
             settings,
             owners: Vec::new(),
+            partial: Vec::new(),
             other_end: None,
             scratch: Box::default(),
             mask_mode_warned: false,
@@ -141,6 +151,19 @@ impl Machine {
     /// Reports modes left behind since `entry`: at the end of a tile operation, or of the kernel
     /// (`last`), where flags still set are reported too.
     pub fn leave(&mut self, entry: &Modes, last: bool) {
+        if self.settings.checks.memory {
+            self.modes_left(entry, last);
+        }
+        if last && self.settings.checks.sync {
+            for (record, d) in self.log.unmatched() {
+                let record_site = self.log.stream.records[record as usize].site;
+                let op = self.log.stream.records[record as usize].op;
+                self.findings.add(Finding::new(d, record, record_site), op);
+            }
+        }
+    }
+
+    fn modes_left(&mut self, entry: &Modes, last: bool) {
         let site = self.log.site;
         let end = self.log.stream.records.len().checked_sub(1).map_or(NONE, |r| r as u32);
         for d in left_behind(entry, &self.regs.modes(), last) {
@@ -149,12 +172,44 @@ impl Machine {
             let at = by.map_or(site, |r| self.log.stream.records[r as usize].site);
             self.findings.add(Finding::new(d, by.unwrap_or(end), at), OpId(u16::MAX));
         }
-        if last {
-            for (record, d) in self.log.unmatched() {
-                let record_site = self.log.stream.records[record as usize].site;
-                let op = self.log.stream.records[record as usize].op;
-                self.findings.add(Finding::new(d, record, record_site), op);
-            }
+    }
+
+    /// An operation is about to write a tile, of which it defines only a part or everything.
+    pub(crate) fn defines(&mut self, (start, end): (u64, u64), part: Option<Partial>) {
+        self.partial.retain(|p| p.end <= start || end <= p.start);
+        self.partial.extend(part);
+    }
+
+    /// The first undefined byte of `start..end` that no operation leaves open, and the first one
+    /// that is left open.
+    fn undefined(&self, start: u64, end: u64) -> (Option<u64>, Option<u64>) {
+        let (mut at, mut open) = (start, None);
+        while let Some(byte) = self.ub.shadow.first_undefined(at, end) {
+            let Some(stop) = self.partial.iter().find_map(|p| p.open(byte)) else {
+                return (Some(byte), open);
+            };
+            open.get_or_insert(byte);
+            at = stop.max(byte + 1);
+        }
+        (None, open)
+    }
+
+    /// Reports the bytes of UB `start..end` that nothing defines and that a transfer stores.
+    pub(crate) fn stores_defined(&mut self, i: &Instr, rec: u32, (start, end): (u64, u64)) {
+        let (at, open) = match self.partial.is_empty() {
+            true => (Some(start), None),
+            false => self.undefined(start, end),
+        };
+        if let Some(at) = at {
+            self.require_defined(i, rec, "src0", (at, end), Sink::Gm);
+        }
+        let code = "initcheck.residue";
+        let Some(at) = open.filter(|_| !self.findings.seen(code, self.log.site, i.op.id())) else {
+            return;
+        };
+        if let Some(tile) = self.partial.iter().find(|p| p.open(at).is_some()) {
+            let d = residue(&name(i), at, tile, &self.owners);
+            self.report(i, rec, d, (at, end), None);
         }
     }
 
@@ -212,7 +267,7 @@ impl Backend for Machine {
             // Its walk says what could be written; what is, data decide.
             p.shape.0[0] = None;
         }
-        if matches!(p.row.kind(), Kind::Vector | Kind::Copy) {
+        if self.settings.checks.memory && matches!(p.row.kind(), Kind::Vector | Kind::Copy) {
             overlap::check(self, i, &p, rec);
             remarks::check(self, i, &p, rec);
         }

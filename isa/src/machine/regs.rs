@@ -1,6 +1,7 @@
 //! Special registers and the choices the documentation leaves open.
 
 use super::stale::Stale;
+use ptoemu_core::check::Checks;
 use ptoemu_core::check::state::Modes;
 use ptoemu_core::num::NumMode;
 use ptoemu_core::target::Family;
@@ -126,6 +127,8 @@ pub struct Settings {
     pub subblock: u32,
     /// Most bytes of all buffers made up for arguments that nobody gave.
     pub inferred_bytes: u64,
+    /// Checks that run.
+    pub checks: Checks,
     /// Two records that change places.
     pub stale: Option<Arc<Stale>>,
 }
@@ -142,6 +145,7 @@ impl Default for Settings {
             block_num: 1,
             subblock: 0,
             inferred_bytes: 1 << 30,
+            checks: Checks::ALL,
             stale: None,
         }
     }

@@ -4,6 +4,7 @@ use super::op::{Operator, TileOp, Types};
 use super::quirks::Quirks;
 use super::{Family, Layout, Tile};
 use crate::a5::Cmp;
+use ptoemu_core::check::uninit::Partial;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::num::Round;
 use ptoemu_core::stream::{Group, SiteId};
@@ -186,6 +187,21 @@ impl Call {
         };
         t.valid_cols = u32::try_from(cols).unwrap_or(t.cols).min(t.cols);
         t
+    }
+
+    /// The part of the destination that the operation defines, if that is less than what counts as
+    /// valid in it.
+    pub fn partial(&self) -> Option<Partial> {
+        let (dst, result) = (self.dst.storage_rows(), self.result().storage_rows());
+        let less = result.valid_rows < dst.valid_rows || result.valid_cols < dst.valid_cols;
+        less.then(|| Partial {
+            by: self.op.name,
+            start: dst.addr,
+            end: dst.end(),
+            pitch: u64::from(dst.cols) * dst.size(),
+            rows: result.valid_rows.into(),
+            width: u64::from(result.valid_cols) * dst.size(),
+        })
     }
 
     /// Every tile with its role, destination first.

@@ -5,7 +5,7 @@ use super::super::reg::{VReg, byte_mask};
 use ptoemu_core::mask::Mask;
 
 /// Bytes of an index: 16-bit for elements of 8 and 16 bits, 32-bit otherwise.
-fn index_size(r: &Run<'_, '_>) -> usize {
+pub(in crate::a5) fn index_size(r: &Run<'_, '_>) -> usize {
     usize::from(r.step.gran.clamp(1, 4)).max(r.step.dt.size().clamp(2, 4))
 }
 

@@ -137,7 +137,7 @@ pub(super) fn block_addresses(r: &Run<'_, '_>) -> ([u64; 8], u64) {
 }
 
 /// The active blocks: the first lane of each decides `[U: one lane per block matters]`.
-pub(super) fn active_blocks(r: &Run<'_, '_>) -> impl Iterator<Item = usize> + use<> {
+pub(in crate::a5) fn active_blocks(r: &Run<'_, '_>) -> impl Iterator<Item = usize> + use<> {
     let mask = r.mask();
     (0..8).filter(move |k| mask.get(32 * k))
 }

@@ -62,7 +62,8 @@ fn binary(call: &Call, tmp: &Tile, to: &mut dyn Issue) -> Done {
             if left < rows {
                 c.bar(Barrier::StoreLoad);
             } else if pairs.ordered {
-                c.bar(Barrier::LoadStore);
+                // Chunks of columns share tmp.
+                c.bar(Barrier::All);
             }
             pairs.pass(c, from, left, m);
             (from, left) = (tmp, left / 2);
@@ -94,6 +95,10 @@ impl Pairs<'_> {
             let x = c.load(Dist::Norm, self.at(from, 0, 2));
             let y = c.load(Dist::Norm, self.at(from, 1, 2));
             c.into(self.acc, Op::vadd, &[x, y], m);
+            if self.ordered && left > 3 && std::ptr::eq(from, self.tmp) {
+                // Round j stores over a row that round j / 2 loaded.
+                c.bar(Barrier::LoadStore);
+            }
             c.store(Dist::Norm, self.acc, self.at(self.tmp, 0, 1), m);
         });
         if left % 2 == 1 {

@@ -2,7 +2,7 @@
 //! listing.
 
 use super::function::{Function, M, Micro, Node, V};
-use crate::a5::{Align, Args, Core, Form, Op, Outs, Remark, Step, VL, VReg, timing};
+use crate::a5::{Align, Args, Core, Form, Op, Outs, Step, VL, VReg, timing};
 use crate::instr::Instr;
 use crate::machine::{Backend, Machine, Recorder, Stop};
 use ptoemu_core::access::Space;
@@ -72,7 +72,9 @@ impl Issue for Values<'_> {
         m.before(rec);
         let done = f.run(self.core, &mut m.ub);
         m.after(rec);
-        m.log.stream.footprints.keep(rec, self.core.footprint.take());
+        if self.core.watch {
+            m.log.stream.footprints.keep(rec, self.core.footprint.take());
+        }
         self.core.leave_scope();
         self.report(rec);
         done
@@ -88,7 +90,9 @@ impl Issue for Values<'_> {
         m.before(rec);
         let done = self.core.exec(&mut m.ub, &s.step, &args, &mut Outs::default());
         m.after(rec);
-        m.log.stream.footprints.keep(rec, self.core.footprint.take());
+        if self.core.watch {
+            m.log.stream.footprints.keep(rec, self.core.footprint.take());
+        }
         self.report(rec);
         done
     }
@@ -104,11 +108,15 @@ impl Values<'_> {
         let m = &mut *self.machine;
         // Microcode reduces empty halves on purpose: their identity is what it wants.
         let meant = |code: &str| code == "params.empty_mask";
-        // Microcode loads whole registers beyond a tile, some of which no lane uses, and shipped
-        // passes store over rows that an earlier round loaded `[U: taken as ordered]`.
-        let beyond = |r: &Remark| r.diag.code == "racecheck.mem_bar";
         let all = std::mem::take(&mut self.core.remarks).into_iter();
-        for r in all.filter(|r| !meant(r.diag.code) && !beyond(r)) {
+        for mut r in all.filter(|r| !meant(r.diag.code)) {
+            if let Some(o) = &r.order {
+                let group = m.log.stream.groups.get(m.log.group as usize);
+                let of = group.map_or(String::new(), |g| format!(" of {}", g.name));
+                let (access, fix) = (o.is.split(' ').next().unwrap_or_default(), &o.fix);
+                let place = format!("in the vector function{of}, record {rec}");
+                r.diag.help = Some(format!("{place}, before its {access}: {fix}"));
+            }
             let f = Finding::new(r.diag, rec, m.log.site).bytes(Space::Ub, r.bytes.0, r.bytes.1);
             let op = m.log.stream.records.get(rec as usize).map(|r| r.op);
             m.findings.add(f, op.unwrap_or(Op::vlds.id()));
@@ -262,7 +270,11 @@ impl Regs<'_> {
         for (V(d), new) in s.dst.iter().zip(&self.outs.v) {
             let Some(to) = self.v.get_mut(usize::from(*d)) else { continue };
             if s.merge {
-                merge(to, new, &governing, s.step.dt.size());
+                let (size, from) = (s.step.dt.size(), (to.from, new.from));
+                merge(to, new, &governing, size);
+                if core.watch {
+                    to.from = core.flow.merge(size, governing, from.0, from.1);
+                }
             } else {
                 *to = *new;
             }
