@@ -123,7 +123,7 @@ fn family(args: &ShapesArgs, quirks: Quirks) -> Result<(String, Family), Refusal
                 return Err(message.into());
             }
             let mut request = args.program.request(Vec::new())?;
-            (request.quirks, request.races) = (quirks, false);
+            (request.quirks, request.checks.race) = (quirks, false);
             let name = Path::new(kernel).file_stem().unwrap_or_default().to_string_lossy();
             let args = args.program.args.clone();
             Ok((name.into_owned(), Family::Kernel { source, args, request: Box::new(request) }))

@@ -67,7 +67,7 @@ impl FormArgs {
             [kernel] => {
                 let source = kernel_source(kernel, "OP TYPE RxC")?;
                 let mut request = program.request(program.given()?)?;
-                (request.quirks, request.races) = (quirks, false);
+                (request.quirks, request.checks.race) = (quirks, false);
                 Ok(Subject::kernel(&source, String::new(), request))
             }
             [op, dtype, shape] => {

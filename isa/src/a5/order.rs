@@ -214,6 +214,13 @@ impl Order {
     fn clock(&self, class: Class, sources: u64) -> Clock {
         let mut clock = self.floor[class as usize];
         clock.loads |= sources;
+        if class.scalar() {
+            // The scalar unit keeps the order of its accesses.
+            for own in [Class::Ld, Class::St] {
+                clock.join(&self.seen[own as usize]);
+                clock.upto[own as usize] = self.now;
+            }
+        }
         let mut left = sources;
         while left != 0 {
             if let Some(load) = self.loads.get(left.trailing_zeros() as usize) {
