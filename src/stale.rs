@@ -20,6 +20,10 @@ pub fn stale(ran: &mut Ran, target: &Target, req: &Request) -> Result<(), Refusa
         for n in 0..ran.outcome.blocks[core].findings.len() {
             let block = &ran.outcome.blocks[core];
             let Some(swap) = swap_of(core as u32, &block.findings[n], &block.stream) else {
+                if block.findings[n].diag.code == "racecheck.mem_bar" {
+                    let note = "not repeated in the other order: both ends stand in one function";
+                    ran.outcome.blocks[core].findings[n].diag.notes.push(note.into());
+                }
                 continue;
             };
             tried += 1;

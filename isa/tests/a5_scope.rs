@@ -244,7 +244,8 @@ fn accesses_of_the_same_bytes_need_a_barrier() {
     // What nobody uses is not read.
     assert!(hazards("STORE(%w) LOAD").is_empty());
     // One vecscope is done before the next begins.
-    assert!(hazards("STORE(%w) } pto.vecscope { LOAD USE").is_empty());
+    let all = "%m = pto.pset_b32 \"PAT_ALL\" : !pto.mask<b32>";
+    assert!(hazards(&format!("STORE(%w) }} pto.vecscope {{ {all} LOAD USE")).is_empty());
 }
 
 #[test]
