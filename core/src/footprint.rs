@@ -67,7 +67,7 @@ impl Bits {
     /// Marks bytes of a 32-byte block, bit i for byte i.
     fn mark_block(&mut self, block: u32, bits: u32) {
         let word = block as usize / 2;
-        if word >= MOST_BYTES as usize / 64 {
+        if word >= MOST_BYTES / 64 {
             return;
         }
         if self.words.len() <= word {

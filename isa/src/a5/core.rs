@@ -1,9 +1,10 @@
 //! State of the 950 vector core beside its vector registers, and what one micro-op sees of it.
 
 use super::flow::Flow;
-use super::mode::{Barrier, Mods};
+use super::mode::Mods;
 use super::order::Order;
 use super::reg::{Align, VL, VReg};
+use super::remark::Remark;
 use super::table::Op;
 use crate::machine::Stop;
 use ptoemu_core::diag::{Diagnostic, Level};
@@ -115,40 +116,6 @@ pub struct Touch {
     pub bytes: u32,
     /// Written rather than read.
     pub write: bool,
-}
-
-/// A remark that does not stop the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    /// What.
-    pub diag: Diagnostic,
-    /// UB bytes concerned; empty where none are.
-    pub bytes: (u64, u64),
-    /// Of two accesses that nothing orders: what and where they are.
-    pub order: Option<Box<Ordering>>,
-}
-
-/// The two ends of a missing `mem_bar`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ordering {
-    /// Number of the source site of the later access.
-    pub here: u32,
-    /// The same of the earlier one.
-    pub there: u32,
-    /// What the later access does, `vlds Read`.
-    pub is: String,
-    /// What the earlier one did.
-    pub was: String,
-    /// The line to insert before the later access.
-    pub fix: String,
-}
-
-impl Ordering {
-    /// Number of the kind of `mem_bar` that is missing.
-    pub fn number(&self) -> u16 {
-        let named = |name: &&str| self.fix.contains(&format!("\"{name}\""));
-        Barrier::NAMES.iter().position(|n| named(n)).map_or(0, |n| n as u16)
-    }
 }
 
 /// Registers, and what the last micro-ops left to look at.

@@ -1,11 +1,12 @@
 //! Which bytes of UB a micro-op reads and writes: the part of the checks in its execution.
 
-use super::core::{Core, Ordering, Remark, Run};
+use super::core::{Core, Run};
 use super::flow::Lineage;
 use super::form::{Form, Kind};
 use super::mode::{Class, Dist};
 use super::order::{Blocks, Pair, add, bit, blocks};
 use super::reg::{VL, byte_mask};
+use super::remark::{Ordering, Remark};
 use super::sem::load::active_blocks;
 use super::table::Op;
 use ptoemu_core::access::Role;
@@ -167,26 +168,31 @@ impl Run<'_, '_> {
 
 /// Bytes of UB that bytes `used` of a register were loaded from.
 fn loaded(from: &Lineage, used: &Mask, out: &mut Blocks) {
-    // Element width; how many elements of the register one of UB fills; how far apart they stand.
-    let unit = |n: usize| -> Box<dyn Fn(usize) -> Option<usize>> { Box::new(move |i| Some(i % n)) };
-    let twice = |n: usize| -> Box<dyn Fn(usize) -> Option<usize>> {
-        Box::new(move |i| Some(i / (2 * n) * n + i % n))
-    };
-    let every = |n: usize, half: usize| -> Box<dyn Fn(usize) -> Option<usize>> {
-        Box::new(move |i| Some(i / n * 2 * n + half * n + i % n))
-    };
-    let wider = |n: usize, times: usize| -> Box<dyn Fn(usize) -> Option<usize>> {
-        Box::new(move |i| (i % (times * n) < n).then_some(i / (times * n) * n + i % n))
-    };
-    let block = |n: usize| -> Box<dyn Fn(usize) -> Option<usize>> {
-        Box::new(move |i| Some(i / 32 * n + i % n))
-    };
+    match from.dist {
+        Dist::Plain | Dist::Norm => return plain(from.base, used, out),
+        Dist::BrcB8 => return repeated(from.base, used, 1, out),
+        Dist::BrcB16 => return repeated(from.base, used, 2, out),
+        Dist::BrcB32 => return repeated(from.base, used, 4, out),
+        Dist::Blk => return repeated(from.base, used, 32, out),
+        _ => {}
+    }
+    let mut bits = [0u64; 8];
     let half = usize::from(from.half);
-    let at = match from.dist {
-        Dist::BrcB8 => unit(1),
-        Dist::BrcB16 => unit(2),
-        Dist::BrcB32 => unit(4),
-        Dist::Blk => unit(32),
+    for i in used.iter().filter_map(|i| source(from.dist, half, i)).filter(|i| *i < 512) {
+        bits[i / 64] |= 1 << (i % 64);
+    }
+    let [a, b, c, d, e, f, g, h] = bits;
+    plain(from.base, &Mask::from_words([a, b, c, d]), out);
+    plain(from.base.saturating_add(256), &Mask::from_words([e, f, g, h]), out);
+}
+
+/// Byte of memory that byte `i` of a register holds, if it is none of padding.
+fn source(dist: Dist, half: usize, i: usize) -> Option<usize> {
+    let twice = |n: usize| Some(i / (2 * n) * n + i % n);
+    let every = |n: usize, first: usize| Some(i / n * 2 * n + first * n + i % n);
+    let wider = |n: usize, lane: usize| (i % lane < n).then_some(i / lane * n + i % lane);
+    let block = |n: usize| Some(i / 32 * n + i % n);
+    match dist {
         Dist::E2bB16 => block(2),
         Dist::E2bB32 => block(4),
         Dist::UsB8 => twice(1),
@@ -194,22 +200,27 @@ fn loaded(from: &Lineage, used: &Mask, out: &mut Blocks) {
         Dist::DsB8 => every(1, 0),
         Dist::DsB16 => every(2, 0),
         Dist::UnpkB8 => wider(1, 2),
-        Dist::UnpkB16 => wider(2, 2),
-        Dist::UnpkB32 => wider(4, 2),
+        Dist::UnpkB16 => wider(2, 4),
+        Dist::UnpkB32 => wider(4, 8),
         Dist::Unpk4 => wider(1, 4),
         Dist::DintlvB8 => every(1, half),
         Dist::DintlvB16 => every(2, half),
         Dist::DintlvB32 => every(4, half),
         Dist::Bdintlv => every(32, half),
-        _ => return plain(from.base, used, out),
-    };
-    let mut bits = [0u64; 8];
-    for i in used.iter().filter_map(|i| at(i)).filter(|i| *i < 512) {
-        bits[i / 64] |= 1 << (i % 64);
+        _ => Some(i),
     }
-    let [a, b, c, d, e, f, g, h] = bits;
-    plain(from.base, &Mask::from_words([a, b, c, d]), out);
-    plain(from.base.saturating_add(256), &Mask::from_words([e, f, g, h]), out);
+}
+
+/// The first `n` bytes at `base` fill the register over and over.
+fn repeated(base: u64, used: &Mask, n: u32, out: &mut Blocks) {
+    let mut bits = used.words().iter().fold(0, |all, w| all | w);
+    let mut width = 64;
+    while width > n {
+        width /= 2;
+        bits |= bits >> width;
+    }
+    let bits = bits & ((1 << n) - 1);
+    plain(base, &Mask::from_words([bits, 0, 0, 0]), out);
 }
 
 /// Bytes from `base` on, one for each bit.

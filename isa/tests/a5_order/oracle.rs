@@ -57,7 +57,7 @@ fn lane_on(m: usize, lane: usize, lanes: usize) -> bool {
         "PAT_VL8" => lane < 8,
         "PAT_VL1" => lane < 1,
         "PAT_H" => lane < lanes / 2,
-        _ => lane % 3 == 0,
+        _ => lane.is_multiple_of(3),
     }
 }
 
