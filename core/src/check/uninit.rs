@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_an_operation_leaves_open() {
-        let by = "tcmp";
+        let by = "top";
         let t = Partial { by, start: 64, end: 64 + 4 * 32, pitch: 32, rows: 2, width: 5 };
         assert_eq!([64, 68, 96].map(|at| t.open(at)), [None; 3]);
         assert_eq!([69, 95, 101].map(|at| t.open(at)), [Some(96), Some(96), Some(128)]);

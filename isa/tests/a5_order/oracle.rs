@@ -76,139 +76,168 @@ fn source(dist: usize, size: usize, i: usize) -> Option<usize> {
     })
 }
 
-/// What a vecscope reads and writes, and whether something inside it is not ordered.
-fn scope(size: usize, body: &[Micro]) -> (BTreeSet<u64>, BTreeSet<u64>, bool) {
-    let lanes = 256 / size;
-    let mut g = Graph::default();
-    let mut all: Vec<Access> = Vec::new();
-    let mut bars: Vec<(usize, usize)> = Vec::new();
-    let mut r = vec![Register::empty(); 4];
-    let mut stored: Vec<(usize, u64)> = Vec::new();
-    for micro in body {
-        let mut access = |class: usize, bytes: BTreeSet<u64>, needs: &BTreeSet<usize>| {
-            let (start, end) = (g.event(), g.event());
-            for (kind, upto) in &bars {
-                let (_, first, second) = BARS[*kind];
-                if second.contains(&class) {
-                    for a in all.iter().take(*upto).filter(|a| first.contains(&a.class)) {
-                        g.after(start, a.end);
-                    }
-                }
+/// A vecscope under way.
+struct Inside {
+    size: usize,
+    g: Graph,
+    all: Vec<Access>,
+    /// Barriers: kind, and accesses before it.
+    bars: Vec<(usize, usize)>,
+    r: Vec<Register>,
+    /// Loads and bytes that reached memory.
+    stored: Vec<(usize, u64)>,
+}
+
+impl Inside {
+    /// Adds an access that needs what these loads gave.
+    fn access(&mut self, class: usize, bytes: BTreeSet<u64>, needs: &BTreeSet<usize>) -> usize {
+        let (g, all) = (&mut self.g, &self.all);
+        let (start, end) = (g.event(), g.event());
+        for (kind, upto) in &self.bars {
+            let (_, first, second) = BARS[*kind];
+            let before = all.iter().take(*upto).filter(|a| first.contains(&a.class));
+            if second.contains(&class) {
+                before.for_each(|a| g.after(start, a.end));
             }
-            for n in needs {
-                g.after(start, all[*n].end);
-            }
-            if class >= 2 {
-                // The scalar unit keeps the order of its accesses.
-                for a in all.iter().filter(|a| a.class >= 2) {
-                    g.after(start, a.end);
-                }
-            }
-            g.after(end, start);
-            all.push(Access { class, bytes, start, end });
-            all.len() - 1
-        };
-        let none = BTreeSet::new();
-        match micro {
-            Micro::Load { d, dist, at } => {
-                let n = access(0, BTreeSet::new(), &none);
-                let mut new = Register::empty();
-                for i in 0..256 {
-                    let from = source(*dist, size, i).map(|o| (n, at + o as u64));
-                    new.bytes[i].extend(from);
-                }
-                new.loads.insert(n);
-                r[*d] = new;
-            }
-            Micro::Pair { d, at } => {
-                let n = access(0, BTreeSet::new(), &none);
-                for half in 0..2 {
-                    let mut new = Register::empty();
-                    for i in 0..256 {
-                        let from = (2 * (i / size) + half) * size + i % size;
-                        new.bytes[i].insert((n, at + from as u64));
-                    }
-                    new.loads.insert(n);
-                    r[(*d + half) % 4] = new;
-                }
-            }
+        }
+        needs.iter().for_each(|n| g.after(start, all[*n].end));
+        if class >= 2 {
+            // The scalar unit keeps the order of its accesses.
+            all.iter().filter(|a| a.class >= 2).for_each(|a| g.after(start, a.end));
+        }
+        g.after(end, start);
+        self.all.push(Access { class, bytes, start, end });
+        self.all.len() - 1
+    }
+
+    /// A load whose byte `i` is memory byte `from(half, i)`.
+    fn load(&mut self, d: usize, halves: usize, from: impl Fn(usize, usize) -> Option<u64>) {
+        let n = self.access(0, BTreeSet::new(), &BTreeSet::new());
+        for half in 0..halves {
+            let mut new = Register::empty();
+            (0..256).for_each(|i| new.bytes[i].extend(from(half, i).map(|at| (n, at))));
+            new.loads.insert(n);
+            self.r[(d + half) % 4] = new;
+        }
+    }
+
+    /// A result whose byte `i` comes from bytes of two registers.
+    fn compute(&self, [a, b]: [usize; 2], from: impl Fn(usize) -> Vec<(usize, usize)>) -> Register {
+        let mut new = Register::empty();
+        new.loads = &self.r[a].loads | &self.r[b].loads;
+        for i in 0..256 {
+            let all = from(i).into_iter().flat_map(|(r, i)| self.r[r].bytes[i].iter().copied());
+            new.bytes[i] = all.collect();
+        }
+        new
+    }
+
+    /// Micro-ops on registers; false for any other.
+    fn registers(&mut self, micro: &Micro) -> bool {
+        let size = self.size;
+        let lanes = 256 / size;
+        match *micro {
             Micro::Add { d, a, b, m } => {
-                let mut new = Register::empty();
-                new.loads = &r[*a].loads | &r[*b].loads;
-                for lane in (0..lanes).filter(|l| lane_on(*m, *l, lanes)) {
-                    let whole: BTreeSet<_> = (lane * size..(lane + 1) * size)
-                        .flat_map(|i| r[*a].bytes[i].iter().chain(&r[*b].bytes[i]).copied())
-                        .collect();
-                    (lane * size..(lane + 1) * size).for_each(|i| new.bytes[i] = whole.clone());
-                }
-                r[*d] = new;
+                self.r[d] = self.compute([a, b], |i| {
+                    let lane = (i / size * size)..(i / size + 1) * size;
+                    let on = lane_on(m, i / size, lanes);
+                    lane.filter(|_| on).flat_map(|i| [(a, i), (b, i)]).collect()
+                });
             }
             Micro::Select { d, a, b, m } => {
-                let mut new = Register::empty();
-                new.loads = &r[*a].loads | &r[*b].loads;
-                for i in 0..256 {
-                    let from = if lane_on(*m, i / size, lanes) { *a } else { *b };
-                    new.bytes[i] = r[from].bytes[i].clone();
-                }
-                r[*d] = new;
+                let pick = |i| if lane_on(m, i / size, lanes) { a } else { b };
+                self.r[d] = self.compute([a, b], |i| vec![(pick(i), i)]);
             }
             Micro::Interleave { d, a, b } => {
-                let old = [r[*a].clone(), r[*b].clone()];
-                for half in 0..2 {
-                    let mut new = Register::empty();
-                    new.loads = &old[0].loads | &old[1].loads;
-                    for i in 0..256 {
-                        let lane = i / size;
-                        let from = half * lanes / 2 + lane / 2;
-                        new.bytes[i] = old[lane % 2].bytes[from * size + i % size].clone();
-                    }
-                    r[(*d + half) % 4] = new;
+                let new = [0, 1].map(|half| {
+                    self.compute([a, b], |i| {
+                        let from = half * lanes / 2 + i / size / 2;
+                        vec![([a, b][i / size % 2], from * size + i % size)]
+                    })
+                });
+                for (half, new) in new.into_iter().enumerate() {
+                    self.r[(d + half) % 4] = new;
                 }
             }
             Micro::Max { d, a, m } => {
-                let mut new = Register::empty();
-                new.loads = r[*a].loads.clone();
-                let active = |i: &usize| lane_on(*m, i / size, lanes);
-                let whole: BTreeSet<_> =
-                    (0..256).filter(active).flat_map(|i| r[*a].bytes[i].clone()).collect();
                 // Every byte of the result counts, also lanes that are always 0.
-                new.bytes.fill(whole);
-                r[*d] = new;
+                let active = |i: &usize| lane_on(m, i / size, lanes);
+                let all: Vec<_> = (0..256).filter(active).map(|i| (a, i)).collect();
+                let whole = self.compute([a, a], |i| if i == 0 { all.clone() } else { vec![] });
+                let first = whole.bytes[0].clone();
+                self.r[d] = Register { bytes: vec![first; 256], ..whole };
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Stores bytes of register `a`: memory byte and byte of the register.
+    fn store(&mut self, from: &[(usize, u64, usize)]) {
+        let mut needs = BTreeSet::new();
+        for (r, _, i) in from {
+            self.stored.extend(self.r[*r].bytes[*i].iter().copied());
+            needs.extend(self.r[*r].loads.iter().copied());
+        }
+        self.access(1, from.iter().map(|f| f.1).collect(), &needs);
+    }
+
+    fn step(&mut self, micro: &Micro) {
+        let size = self.size;
+        let lanes = 256 / size;
+        let word = |at: u64| (at..at + 4).collect();
+        match *micro {
+            Micro::Load { d, dist, at } => {
+                self.load(d, 1, |_, i| source(dist, size, i).map(|o| at + o as u64));
+            }
+            Micro::Pair { d, at } => {
+                self.load(d, 2, |half, i| {
+                    Some(at + ((2 * (i / size) + half) * size + i % size) as u64)
+                });
+            }
+            Micro::Store { a, dist: 1, at, .. } => {
+                let all: Vec<_> = (0..size).map(|i| (a, at + i as u64, i)).collect();
+                self.store(&all);
             }
             Micro::Store { a, dist, at, m } => {
-                let mut bytes = BTreeSet::new();
-                let mut taken = |to: u64, i: usize| {
-                    bytes.insert(at + to);
-                    stored.extend(r[*a].bytes[i].iter().copied());
-                };
-                match dist {
-                    1 => (0..size).for_each(|i| taken(i as u64, i)),
-                    _ => {
-                        let keep = if *dist == 2 { size / 2 } else { size };
-                        for lane in (0..lanes).filter(|l| lane_on(*m, *l, lanes)) {
-                            (0..keep)
-                                .for_each(|k| taken((lane * keep + k) as u64, lane * size + k));
-                        }
-                    }
-                }
-                access(1, bytes, &r[*a].loads);
+                let keep = if dist == 2 { size / 2 } else { size };
+                let on = (0..lanes).filter(|l| lane_on(m, *l, lanes));
+                let byte = |l: usize, k: usize| (a, at + (l * keep + k) as u64, l * size + k);
+                let all: Vec<_> = on.flat_map(|l| (0..keep).map(move |k| byte(l, k))).collect();
+                self.store(&all);
             }
             Micro::Both { a, b, at } => {
-                for i in 0..256 {
-                    stored.extend(r[*a].bytes[i].iter().chain(&r[*b].bytes[i]).copied());
-                }
-                let needs = &r[*a].loads | &r[*b].loads;
-                access(1, (*at..at + 512).collect(), &needs);
+                let from = |i: u64| {
+                    let lane = i as usize / size;
+                    ([a, b][lane % 2], at + i, lane / 2 * size + i as usize % size)
+                };
+                let all: Vec<_> = (0..512).map(from).collect();
+                self.store(&all);
             }
-            Micro::ScalarLoad(at) => {
-                access(2, (*at..at + 4).collect(), &none);
-            }
-            Micro::ScalarStore(at) => {
-                access(3, (*at..at + 4).collect(), &none);
-            }
-            Micro::Bar(kind) => bars.push((*kind, all.len())),
+            Micro::ScalarLoad(at) => drop(self.access(2, word(at), &BTreeSet::new())),
+            Micro::ScalarStore(at) => drop(self.access(3, word(at), &BTreeSet::new())),
+            Micro::Bar(kind) => self.bars.push((kind, self.all.len())),
+            _ => {}
         }
     }
+}
+
+/// What a vecscope reads and writes, and whether something inside it is not ordered.
+fn scope(size: usize, body: &[Micro]) -> (BTreeSet<u64>, BTreeSet<u64>, bool) {
+    let mut s = Inside {
+        size,
+        g: Graph::default(),
+        all: Vec::new(),
+        bars: Vec::new(),
+        r: vec![Register::empty(); 4],
+        stored: Vec::new(),
+    };
+    for micro in body {
+        if !s.registers(micro) {
+            s.step(micro);
+        }
+    }
+    let Inside { g, mut all, stored, .. } = s;
     for (n, at) in stored {
         all[n].bytes.insert(at);
     }
