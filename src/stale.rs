@@ -20,10 +20,6 @@ pub fn stale(ran: &mut Ran, target: &Target, req: &Request) -> Result<(), Refusa
         for n in 0..ran.outcome.blocks[core].findings.len() {
             let block = &ran.outcome.blocks[core];
             let Some(swap) = swap_of(core as u32, &block.findings[n], &block.stream) else {
-                if block.findings[n].diag.code == "racecheck.mem_bar" {
-                    let note = "not repeated in the other order: both ends stand in one function";
-                    ran.outcome.blocks[core].findings[n].diag.notes.push(note.into());
-                }
                 continue;
             };
             tried += 1;
@@ -39,6 +35,17 @@ pub fn stale(ran: &mut Ran, target: &Target, req: &Request) -> Result<(), Refusa
 
 /// The two ends of a hazard.
 fn swap_of(core: u32, f: &Finding, stream: &ptoemu_core::stream::Stream) -> Option<Stale> {
+    if let Some([second, first]) = f.ends.as_ref().and_then(|e| e.accesses) {
+        let writes = f.ends.as_ref().map(|e| [&e.there, &e.here].map(|w| w.ends_with("Write")))?;
+        let swap = match writes {
+            [true, true] => Swap::Write,
+            [true, false] => Swap::Read,
+            _ => Swap::Ahead(Vec::new()),
+        };
+        let bytes = vec![(f.space, f.bytes.0, f.bytes.1)];
+        let restored = bytes.clone();
+        return Some(Stale { core, inside: true, first, second, swap, bytes, restored });
+    }
     let (first, second) = (f.other?, f.record);
     let (swap, bytes, reader) = match f.diag.code {
         "racecheck.raw" => (Swap::Read, meet(stream, (first, true), (second, false)), second),
@@ -49,7 +56,15 @@ fn swap_of(core: u32, f: &Finding, stream: &ptoemu_core::stream::Stream) -> Opti
         _ => return None,
     };
     let restored = unwritten(stream, &bytes, reader);
-    (!bytes.is_empty()).then_some(Stale { core, first, second, swap, bytes, restored })
+    (!bytes.is_empty()).then_some(Stale {
+        core,
+        inside: false,
+        first,
+        second,
+        swap,
+        bytes,
+        restored,
+    })
 }
 
 /// Runs in the other order; what changes, in words.

@@ -94,6 +94,8 @@ pub struct Ends {
     /// Statements of the accesses, where they stand in vector functions: of the record, of the
     /// other end.
     pub inside: [Option<SiteId>; 2],
+    /// Both ends are accesses of one vector function: their numbers in the run.
+    pub accesses: Option<[u32; 2]>,
 }
 
 impl Finding {

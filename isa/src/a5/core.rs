@@ -6,6 +6,7 @@ use super::order::Order;
 use super::reg::{Align, VL, VReg};
 use super::remark::Remark;
 use super::table::Op;
+use super::turn::Turn;
 use crate::machine::Stop;
 use ptoemu_core::diag::{Diagnostic, Level};
 use ptoemu_core::dtype::DType;
@@ -144,6 +145,8 @@ pub struct Core {
     pub touched: SmallVec<[Touch; 8]>,
     /// Accesses are followed for the checks.
     pub watch: bool,
+    /// Two accesses that change places in this run.
+    pub turn: Turn,
     /// Where the registers of the vecscope come from.
     pub flow: Flow,
     /// UB accesses of the vector function under way.
@@ -171,6 +174,7 @@ impl Default for Core {
             site: NONE,
             touched: SmallVec::new(),
             watch: true,
+            turn: Turn::default(),
             flow: Flow::default(),
             footprint: Collector::default(),
             remarks: Vec::new(),

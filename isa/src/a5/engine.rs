@@ -34,8 +34,16 @@ impl Core {
         // Lane by lane, the result has the type of the sources; only its width is checked, since
         // signed, unsigned and signless spellings mix in programs.
         let step = &Step { dt: if lanewise { step.st } else { step.dt }, ..*step };
+        let turned = self.turn.of.is_some() && step.op.form().touches_memory();
+        let number = self.order.upcoming();
+        if turned {
+            self.before(ub);
+        }
         let mut r = Run { step: *step, args, outs, core: self, ub };
         r.compute()?;
+        if turned {
+            r.core.after(number, r.ub);
+        }
         if r.core.watch {
             r.watch();
         }

@@ -17,6 +17,7 @@ pub mod sem;
 mod sink;
 pub mod table;
 pub mod timing;
+mod turn;
 mod used;
 
 pub use self::core::{Args, Core, Outs, Run, Step, Touch, UB_BYTES, UB_USABLE};

@@ -151,6 +151,11 @@ impl Order {
         }
     }
 
+    /// The number of the next access.
+    pub fn upcoming(&self) -> u32 {
+        self.now.saturating_add(1)
+    }
+
     /// The number of an access about to be entered.
     pub fn next(&mut self, place: Place) -> u32 {
         self.now += 1;

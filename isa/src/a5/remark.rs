@@ -17,6 +17,8 @@ pub struct Remark {
 /// The two ends of a missing `mem_bar`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordering {
+    /// Numbers of the later and of the earlier access.
+    pub accesses: [u32; 2],
     /// Number of the source site of the later access.
     pub here: u32,
     /// The same of the earlier one.

@@ -273,6 +273,6 @@ fn report(core: &mut Core, p: &Pair) {
         .note(format!("{was} at {at}, then {is}"))
         .note(format!("no mem_bar {bar} stands between them; registers are tracked, UB is not"));
     let fix = format!("pto.mem_bar \"{bar}\"");
-    let order = Some(Box::new(Ordering { here, there, is, was, fix }));
+    let order = Some(Box::new(Ordering { accesses: [second, first], here, there, is, was, fix }));
     core.put(Remark { diag, bytes: p.bytes, order });
 }

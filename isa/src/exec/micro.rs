@@ -287,7 +287,15 @@ impl Exec<'_> {
             let f = Finding::new(r.diag, NONE, at).bytes(Space::Ub, r.bytes.0, r.bytes.1);
             let ends = r.order.map(|o| {
                 let inside = [SiteId(o.here), SiteId(o.there)].map(Some);
-                Box::new(Ends { here: o.is, there: o.was, fix: o.fix, within: None, inside })
+                let accesses = Some(o.accesses);
+                Box::new(Ends {
+                    here: o.is,
+                    there: o.was,
+                    fix: o.fix,
+                    within: None,
+                    inside,
+                    accesses,
+                })
             });
             self.machine.findings.add(Finding { ends, ..f }, op);
         }

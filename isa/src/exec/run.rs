@@ -5,7 +5,7 @@ use super::bind::{Binding, bind};
 use super::program::*;
 use crate::a5::MicroSink;
 use crate::instr::Instr;
-use crate::machine::{Backend, Log, Machine, Settings, Stop, indirect, plan};
+use crate::machine::{Backend, Log, Machine, Settings, Stale, Stop, indirect, plan};
 use crate::table::{Form, Op};
 use crate::tile::{Call, OperandOrder, Quirks, Tile};
 use ptoemu_core::access::{Role, Space};
@@ -176,9 +176,10 @@ fn run_on(
         }
         tiles = tile_outputs(program, &exec.machine);
         sink = exec.a5.sink.take();
+        let turn = std::mem::take(&mut exec.a5.core.turn);
         let Machine { ub, gm: after, log: Log { stream, .. }, findings, owners, swapping, .. } =
             exec.machine;
-        out.swapped = out.swapped.or(swapping.into_seen());
+        out.swapped = out.swapped.or(swapping.into_seen()).or(turn.into_seen());
         *spare = Some(ub);
         gm = after;
         let findings = findings.items().to_vec();
@@ -231,6 +232,8 @@ impl<'p> Exec<'p> {
         let auto = options.auto_sync.unwrap_or(!program.funcs.iter().any(|f| f.has_sync));
         let mut exec = Exec::within(program, options, machine, 0);
         exec.a5.core.watch = options.settings.checks.race;
+        let own = |s: &&Arc<Stale>| s.inside && s.core == block_index;
+        exec.a5.core.turn.of = options.settings.stale.as_ref().filter(own).cloned();
         Exec { blocks, block_index, sync: auto.then(AutoSync::default), ..exec }
     }
 
@@ -388,6 +391,8 @@ impl<'p> Exec<'p> {
     fn inside(&mut self, instr: &Instr) -> Result<u64, Stop> {
         let p = plan(instr, &self.machine.regs);
         self.a5.core.site = self.machine.log.site.0;
+        let number = self.a5.core.order.upcoming();
+        self.a5.core.before(&mut self.machine.ub);
         for (base, w) in (0..3).filter_map(|n| p.operand(n)) {
             let n = u64::from(w.unit);
             match w.space {
@@ -402,7 +407,9 @@ impl<'p> Exec<'p> {
             }
         }
         self.scalar_remarks();
-        Backend::issue(&mut self.machine, &instr.marked(Marks::INSIDE))
+        let done = Backend::issue(&mut self.machine, &instr.marked(Marks::INSIDE));
+        self.a5.core.after(number, &mut self.machine.ub);
+        done
     }
 
     /// Issues an instruction as it stands.

@@ -21,6 +21,8 @@ pub enum Swap {
 pub struct Stale {
     /// Core they belong to.
     pub core: u32,
+    /// The two are accesses of vector functions of the 950, by their numbers in the run.
+    pub inside: bool,
     /// The earlier record.
     pub first: u32,
     /// The later record.
@@ -94,7 +96,7 @@ impl Machine {
 
     /// Record `rec` is about to take effect.
     pub(crate) fn before(&mut self, rec: u32) {
-        let Some(s) = self.stale.clone() else { return };
+        let Some(s) = self.stale.clone().filter(|s| !s.inside) else { return };
         let mut at = std::mem::take(&mut self.swapping);
         match &s.swap {
             Swap::Read if rec == s.first => at.seen = self.capture(&s.bytes),
@@ -115,7 +117,7 @@ impl Machine {
 
     /// Record `rec` has had its effect.
     pub(crate) fn after(&mut self, rec: u32) {
-        let Some(s) = self.stale.clone() else { return };
+        let Some(s) = self.stale.clone().filter(|s| !s.inside) else { return };
         let mut at = std::mem::take(&mut self.swapping);
         match &s.swap {
             Swap::Read if rec == s.second => self.put(&s.restored, &at.now),

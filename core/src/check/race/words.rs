@@ -41,6 +41,7 @@ pub(super) fn finding(check: &Check, pair: &Pair, first: &Record, second: &Recor
         fix: fix(check, pair),
         within: within.map(|g| g.name),
         inside: [newer, older].map(|i| i.and_then(|(_, i)| i.site)),
+        accesses: None,
     };
     let finding = Finding::new(diag, pair.second, second.site).other(Some(pair.first));
     let finding = match pair.place {
