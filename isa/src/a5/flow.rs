@@ -23,16 +23,18 @@ pub struct Lineage {
 }
 
 /// How a register came to its contents.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum What {
     Load(Lineage),
     /// A micro-op, its operands, and which of its results it is.
     Op(Step, [u32; 3], u8),
+    /// Lanes of this size of the first register, by the numbers in the second.
+    Pick(usize, Box<[u8; VL]>, [u32; 2]),
     /// Lanes of this size from the second where the mask is set, else from the first.
     Merge(usize, [u32; 2]),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Node {
     what: What,
     /// Governing predicate.
@@ -72,6 +74,14 @@ impl Flow {
         }
     }
 
+    /// Lanes of `size` bytes of `from[0]`, picked by the numbers `picks` that `from[1]` holds.
+    pub fn pick(&mut self, size: usize, picks: Box<[u8; VL]>, from: [u32; 2]) -> u32 {
+        match from {
+            [0, 0] => 0,
+            _ => self.push(What::Pick(size, picks, from), Mask::NONE),
+        }
+    }
+
     /// `new` in the active lanes of `size` bytes, `old` in the others.
     pub fn merge(&mut self, size: usize, mask: Mask, old: u32, new: u32) -> u32 {
         match (old, new) {
@@ -102,6 +112,12 @@ impl Flow {
                         let of = (step, &node.mask, *half);
                         stack.push((*arg, wanted(of, n, &fresh)));
                     }
+                }
+                What::Pick(size, picks, [from, index]) => {
+                    let lanes = whole_lanes(&fresh, *size);
+                    let lane = |i: usize| usize::from(picks[i / size]) * size + i % size;
+                    stack.push((*from, moved(&lanes, |i| Some(lane(i)))));
+                    stack.push((*index, lanes));
                 }
                 What::Merge(size, [old, new]) => {
                     let active = byte_mask(&node.mask, *size);
@@ -296,6 +312,13 @@ mod tests {
         seen.sort_by_key(|s| s.0);
         assert_eq!(seen, [(1, Mask::first(8)), (2, Mask::first(8))]);
         flow.follow(sum, Mask::first(6), |_, _| panic!("named before"));
+        let mut picks = Box::new([0; VL]);
+        picks[0] = 3;
+        let third = flow.load(from(3));
+        let picked = flow.pick(4, picks, [third, 0]);
+        flow.follow(picked, Mask::first(1), |l, m| {
+            assert_eq!((l.access, *m), (3, byte_mask(&lanes_where(4, |i| i == 3), 4)));
+        });
         let twice = flow.merge(4, Mask::first(1), b, sum);
         seen.clear();
         flow.follow(twice, Mask::first(16), |l, m| seen.push((l.access, *m)));

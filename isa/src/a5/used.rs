@@ -48,6 +48,14 @@ impl Run<'_, '_> {
             true => self.args.v[n].from,
             false => 0,
         });
+        if form == Form::Index {
+            let size = self.step.dt.size();
+            let (lanes, index) = (VL / size, self.args.v[1]);
+            let lane = |i: usize| (index.get(i, size) % lanes as u64) as u8;
+            let picks = Box::new(std::array::from_fn(|i| if i < lanes { lane(i) } else { 0 }));
+            self.outs.v[0].from = self.core.flow.pick(size, picks, [from[0], from[1]]);
+            return;
+        }
         let results = form.results().iter().filter(|k| **k == Kind::V).count();
         let ends = self.leaves(0).is_some();
         let mask = self.mask();
