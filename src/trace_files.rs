@@ -171,10 +171,7 @@ impl TraceReport {
             out.push_str(&format!(", {} of them shown", self.shown));
         }
         if self.inside > 0 {
-            out.push_str(&format!(
-                ", {} in vector functions",
-                count(self.inside, "instruction")
-            ));
+            out.push_str(&format!(", {} in vector functions", count(self.inside, "instruction")));
         }
         if self.unfolded > 0 {
             out.push_str(&format!(

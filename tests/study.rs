@@ -271,7 +271,7 @@ fn a_page_of_many_settings_stays_small() {
     assert_eq!(status, 0, "{err}");
     let page = std::fs::read_to_string(dir.join("study.html")).expect("the page");
     assert!(page.len() < 300_000, "{} bytes", page.len());
-    assert!(page.contains("study.csv has all 2400 points"));
+    assert!(page.contains("study.csv has all 2,400 points"));
     let rows = std::fs::read_to_string(dir.join("study.csv")).expect("rows");
     assert_eq!(rows.lines().count(), 2401);
 }

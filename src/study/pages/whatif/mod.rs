@@ -7,7 +7,7 @@ use super::{Named, counts, short};
 use crate::study::histogram;
 use crate::whatif::Study;
 use crate::whatif::survey::{Groups, Summary, Survey, share, variance};
-use ptoemu_traces::page::Page;
+use ptoemu_traces::page::{Page, grouped};
 
 /// Programs on targets that are drawn, each with a colour of its own.
 const DRAWN: usize = 8;
@@ -83,16 +83,15 @@ fn title(study: &Study) -> String {
 
 fn facts(page: &mut Page, w: &WhatIf, drawn: &[Series]) {
     let study = w.survey.study();
-    let count = |n: u64| ptoemu_traces::page::grouped(n);
     let mut facts = vec![
-        ("points", count(study.len().unwrap_or(0))),
+        ("points", grouped(study.len().unwrap_or(0))),
         ("figures changed", study.grid.paths().len().to_string()),
     ];
     let all = study.subjects.len() * study.targets.len();
     if let ([one], 1) = (drawn, all) {
         let unit = unit(w);
         if let Some(Some(cycles)) = w.as_is.first() {
-            facts.push(("cycles as is", count(*cycles)));
+            facts.push(("cycles as is", grouped(*cycles)));
         }
         facts.push(("least", format!("{} {unit}", short(one.whole.low))));
         facts.push(("most", format!("{} {unit}", short(one.whole.high))));
@@ -103,7 +102,7 @@ fn facts(page: &mut Page, w: &WhatIf, drawn: &[Series]) {
     }
     let faults: u64 = (0..all).map(|n| w.survey.faults(n)).sum();
     if faults > 0 {
-        facts.push(("points without timing", count(faults)));
+        facts.push(("points without timing", grouped(faults)));
     }
     page.facts(&facts);
 }
@@ -246,7 +245,7 @@ fn spread(page: &mut Page, w: &WhatIf, s: &Series, plots: &mut Vec<Named>) {
     plots.push((format!("spread-{}", s.number + 1), p));
     let limit = s.whole.low * (1.0 + NEAR);
     let n = sorted.partition_point(|v| *v <= limit);
-    let (of, share) = (s.whole.points, 100.0 * NEAR);
+    let (n, of, share) = (grouped(n as u64), grouped(s.whole.points), 100.0 * NEAR);
     page.text(&format!("{n} of {of} settings are within {share}% of the least. They have"));
     page.table(&tables::near(w, s, limit));
 }

@@ -5,7 +5,7 @@ use super::{Series, WhatIf, unit};
 use crate::whatif::survey::{Groups, Summary};
 use crate::whatif::{Point, Study};
 use ptoemu_core::time::account::RESOURCES;
-use ptoemu_traces::page::{Cell, Column, Table};
+use ptoemu_traces::page::{Cell, Column, Table, grouped};
 
 /// Rows of a page at most where it cannot show all.
 const ALL: u64 = 300;
@@ -128,19 +128,18 @@ pub(super) fn figures(w: &WhatIf, drawn: &[Series]) -> Table {
         let groups = Groups::of(a, a.len() as usize);
         for s in drawn {
             let by = w.survey.by(s.number, &[(i, &groups)]);
-            let at = |g: Option<&Summary>| {
-                g.filter(|g| g.points > 0).map_or_else(Cell::empty, |g| result(w, g.middle))
-            };
+            // Settings without timing have no result to show.
+            let timed = || groups.ends.iter().zip(&by).filter(|(_, g)| g.points > 0);
+            let (low, high) = (timed().next(), timed().next_back());
+            let at =
+                |g: Option<(_, &Summary)>| g.map_or_else(Cell::empty, |(_, g)| result(w, g.middle));
             let end = |e: Option<f64>| e.map_or_else(Cell::empty, number);
             let mut row = vec![Cell::code(&axis(study, i)), Cell::count(groups.ends.len() as u64)];
             if drawn.len() > 1 {
                 row.push(Cell::text(&s.name));
             }
-            row.extend([
-                end(groups.ends.first().map(|e| e.0)),
-                end(groups.ends.last().map(|e| e.1)),
-            ]);
-            row.extend([at(by.first()), at(by.last()), Cell::share(s.share(i))]);
+            row.extend([end(low.map(|l| l.0.0)), end(high.map(|h| h.0.1))]);
+            row.extend([at(low), at(high), Cell::share(s.share(i))]);
             t.row(row);
         }
     }
@@ -233,7 +232,11 @@ pub(super) fn points(w: &WhatIf) -> Table {
                 "each program".into()
             };
             let of = if all == 1 { String::new() } else { format!(" of {of}") };
-            format!("The {least} least and the {most} most{of}; {} has all {total} points.", w.rows)
+            format!(
+                "The {least} least and the {most} most{of}; {} has all {} points.",
+                w.rows,
+                grouped(total)
+            )
         }
     };
     t.rest(&rest);
