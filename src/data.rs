@@ -146,7 +146,8 @@ pub fn writable(path: &Path) -> Result<()> {
 pub fn writable_folder(dir: &Path) -> Result<()> {
     let there = |d: &&Path| d.as_os_str().is_empty() || fs::symlink_metadata(d).is_ok();
     let nearest = dir.ancestors().find(there).unwrap_or(Path::new("."));
-    let probe = nearest.join("ptoemu.part");
+    // Others may try the same folder at the same time.
+    let probe = nearest.join(format!("ptoemu.{}.part", std::process::id()));
     let done = fs::write(&probe, []).and_then(|()| fs::remove_file(&probe));
     done.with_context(|| format!("cannot write into {}", dir.display()))
 }
