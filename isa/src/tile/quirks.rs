@@ -114,7 +114,7 @@ quirks! {
     R13 "950: compare of 32-bit elements exchanges the row strides of its sources",
         "step each source by its own row stride in both chunks";
     R14 "950: binary column sums store twice to a row of tmp, and reuse it, without barriers",
-        "put VST_VST between the two stores and VLD_VST before the next columns";
+        "put VST_VST between stores to one row, VLD_VST before stores over rows loaded before";
     R15 "950: a binary column sum of one row adds it to +0 and loses the sign of -0",
         "copy the only row";
     R16 "950: places of extremes lose a chunk of a row that holds NaN, and NaN below row 0",
