@@ -40,7 +40,6 @@ impl Static {
             Kind::Vector | Kind::Copy | Kind::ScalarLoad | Kind::ScalarStore => {
                 format!("{}.{}", self.name, self.dtype.name())
             }
-            Kind::Function => FUNCTION.to_string(),
             _ => self.name.clone(),
         }
     }
@@ -186,6 +185,7 @@ fn place(site: Site, sources: &[Arc<SourceFile>], lines: &[Vec<usize>]) -> Strin
 /// capitals.
 fn vendor_name(r: &Record, mnemonic: &str) -> String {
     match r.kind {
+        Kind::Function => FUNCTION.to_string(),
         Kind::MaskWrite => "MOVEMASK".to_string(),
         Kind::Barrier => "BAR".to_string(),
         Kind::SetFlag => "SET_FLAG".to_string(),
