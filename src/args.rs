@@ -57,8 +57,19 @@ pub fn arg(text: &str) -> Result<Given> {
         let bytes = fill(what, t, &dims)?;
         return Ok(given(ArgValue::Bytes(bytes), Some((t, dims))));
     }
-    let t: DType = ty.parse().map_err(|e| anyhow!("{e}"))?;
+    if what == "zeros" || what.starts_with("rand") {
+        bail!("`{rest}` names no size: write `{what}:{ty}[RxC]`");
+    }
+    let t = scalar_type(ty)?;
     Ok(given(ArgValue::Scalar(t, scalar(what, t)?), None))
+}
+
+/// An element type, or `index`, which is 64 bits wide.
+fn scalar_type(text: &str) -> Result<DType> {
+    match text {
+        "index" => Ok(DType::I64),
+        t => t.parse().map_err(|e| anyhow!("{e}")),
+    }
 }
 
 /// `f32[64x128]`, or `None` if there are no brackets.
@@ -163,6 +174,7 @@ mod tests {
             arg("s=0x7fc0:bf16").unwrap().binding.value,
             ArgValue::Scalar(DType::BF16, 0x7fc0)
         );
+        assert_eq!(arg("n=10:index").unwrap().binding.value, ArgValue::Scalar(DType::I64, 10));
         let z = arg("%x=zeros:f32[2x3]").unwrap();
         assert_eq!(z.binding, Binding { name: "x".into(), value: ArgValue::Bytes(vec![0; 24]) });
         assert_eq!(z.shape, Some((DType::F32, vec![2, 3])));
@@ -183,6 +195,8 @@ mod tests {
             ("x=zeros:f32[2x", "closing"),
             ("x=zeros:f32[99999999999x99999999999]", "larger than"),
             ("x=abc:f32", "no f32 number"),
+            ("x=zeros:f32", "write `zeros:f32[RxC]`"),
+            ("x=rand(1):f32", "write `rand(1):f32[RxC]`"),
             ("x=@/nonexistent.bin", "cannot read"),
         ] {
             let e = format!("{:#}", arg(text).unwrap_err());
