@@ -72,6 +72,7 @@ fn draw(
     let left = y.iter().map(|n| width(n) + 12.0).fold(36.0, f64::max).min(WIDTH * 0.3);
     let w = ((WIDTH - left - 4.0) / x.len().max(1) as f64).min(72.0);
     let h = if w < 14.0 { w.max(4.0) } else { 24.0 };
+    let written = h > 13.0 && cells.iter().flatten().all(|c| width(&c.text) + 6.0 < w);
     let every = ((width("00000") + 6.0) / w).ceil().max(1.0) as usize;
     for (i, name) in x.iter().enumerate().step_by(every) {
         let room = w * every as f64 - 2.0;
@@ -97,6 +98,10 @@ fn draw(
                 share,
                 &tip,
             );
+            if written {
+                let middle = (left + w * (i as f64 + 0.5), top + h * (j as f64 + 0.5) + 4.0);
+                p.put(&c.text, middle.0, middle.1, "mid");
+            }
         }
     }
     if parted {
@@ -131,10 +136,6 @@ fn field(p: &mut Plot, c: &HeatCell, at: [f64; 4], share: f64, tip: &str) {
     p.rect(at, &format!("f{}", c.colour % 8), &opacity, tip);
     if c.best {
         p.rect(at, "best", "", tip);
-    }
-    let [x, y, w, h] = at;
-    if width(&c.text) < w && h > 13.0 {
-        p.put(&c.text, x + w / 2.0, y + h / 2.0 + 4.0, "mid");
     }
 }
 
