@@ -108,6 +108,7 @@ fn reports_have_the_documented_form() {
         ("sensitivity", format!("sensitivity {softmax} --draws 20 --against 950pr"), 0),
         ("shapes", "shapes tadd f32 --rows 8,512 --cols 64,128 -v a3,950pr".to_string(), 0),
         ("verify", "verify tcolmax -v a3,950pr --microcode vendor --cases 32".to_string(), 1),
+        ("mutation", "verify trowexpandmax -v 950pr --types f16 --mutate".to_string(), 0),
         ("targets_list", "targets list".to_string(), 0),
         ("targets_show", "targets show a3".to_string(), 0),
         ("targets_diff", "targets diff a3 950pr".to_string(), 0),

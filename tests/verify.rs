@@ -189,6 +189,9 @@ fn what_cannot_be_verified_is_refused() {
         ("verify trowmax --microcode none.pto", "named after a tile operation"),
         ("verify trowmax --microcode odd.pto", "no operand `width`"),
         ("verify all --emit-template", "one operation"),
+        ("verify trowmax --emit-template --cases 5", "cannot be used with"),
+        ("verify trowmax --emit-template --mutate", "cannot be used with"),
+        ("verify trowmax --emit-template --types f16,f32", "one of --types"),
         ("accuracy --measured x.csv --microcode odd.pto", "no file"),
     ] {
         let out = words(&dir, line, 2);

@@ -11,7 +11,9 @@ use ptoemu_isa::instr::Instr;
 use ptoemu_isa::machine::{Backend, Lister, Machine};
 use ptoemu_isa::table::Op;
 use ptoemu_isa::tile::Layout::{ColMajor, RowMajor};
-use ptoemu_isa::tile::{Call, a2a3, find};
+use ptoemu_isa::tile::{Call, Family, a2a3, find};
+use ptoemu_isa::verify::mutate::{Score, mutate, uses};
+use ptoemu_isa::verify::{Bench, Unit};
 
 /// Issues a list; says whether some access is unordered.
 fn unordered(call: &Call, list: &[Instr]) -> bool {
@@ -92,4 +94,24 @@ fn a_missing_flag_pair_is_noticed() {
     let (sites, noticed) = dropped(&ints);
     // Every barrier and pair but the last pair, and the barrier before each wait.
     assert_eq!((sites, noticed), (32 * 6, 32 * 5 - 1));
+}
+
+/// The first uses of every type: no mutant is left without a finding or a proof, and proofs and
+/// findings are both needed.
+#[test]
+fn every_mutant_is_reported_or_the_same_program() {
+    let mut bench = Bench::default();
+    for (family, least) in [(Family::A2A3, 2000), (Family::A5, 2000)] {
+        let mut all = Score::default();
+        for op in ["trowmax", "trowexpand", "trowexpandmax", "trowexpandsub", "trowexpanddiv"] {
+            for unit in Unit::all(family, find(op).unwrap()) {
+                for spec in uses(&unit).iter().take(6) {
+                    all.add(mutate(&mut bench, &unit, spec).unwrap_or_default());
+                }
+            }
+        }
+        assert_eq!((&all.survived, &all.false_alarms), (&Vec::new(), &Vec::new()));
+        assert!(all.kills() > least, "{}", all.kills());
+        assert_eq!(all.equivalent.len(), 4, "{:?}", all.equivalent);
+    }
 }

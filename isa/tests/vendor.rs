@@ -26,7 +26,7 @@ const SCALAR: &str = "tadds, tsubs, tmuls, tdivs, tmaxs, tmins, tneg, trecip";
 
 #[rustfmt::skip]
 fn entries() -> Vec<Entry> {
-    use DType::{F32, I8, I32};
+    use DType::{F16, F32, I8, I16, I32};
     use Family::{A2A3, A5};
     let at = |quirk, family, op, from, rows, cols, met| Entry { quirk, family, op, from, rows, cols, met };
     vec![
@@ -46,12 +46,14 @@ fn entries() -> Vec<Entry> {
         at(Quirk::Q10, A2A3, "tsubs", I32, (1, 16), (1, 64), "tsubs"),
         at(Quirk::Q11, A2A3, "tfillpad", F32, (1, 16), (1, 64), "tfillpad, tfillpad_expand"),
         at(Quirk::Q12, A2A3, "tcmp", I32, (1, 16), (1, 64), "tcmp, tcmps"),
+        at(Quirk::Q13, A2A3, "tcmps", I16, (1, 16), (1, 64), "tcmps"),
         at(Quirk::Q14, A2A3, "tcolexpandadd", F32, (256, 600), (1, 64), "tcolexpand add, sub, mul, div, max, min, expdif"),
         at(Quirk::Q21, A2A3, "trems", F32, (1, 16), (65, 200), "trems"),
         at(Quirk::Q31, A2A3, "trem", F32, (1, 16), (1, 64), "trem, trems"),
         at(Quirk::Q34, A2A3, "tfillpad", F32, (1, 16), (1, 64), "tfillpad, tfillpad_inplace, tfillpad_expand"),
         at(Quirk::Q35, A2A3, "tcmp", F32, (1, 16), (1, 200), "tcmp, tcmps"),
         at(Quirk::Q30, A2A3, "tcvt", F32, (1, 16), (1, 200), "tcvt"),
+        at(Quirk::Q40, A2A3, "tcvt", I8, (1, 16), (1, 64), "tcvt of every pair without an instruction"),
         at(Quirk::D4, A5, "trowexpandmax", F32, (1, 16), (1, 64), EXPAND),
         at(Quirk::D5, A5, "trowexpandmax", F32, (1, 16), (1, 64), EXPAND),
         at(Quirk::D6, A5, "trowexpandmax", F32, (1, 16), (1, 64), EXPAND),
@@ -59,8 +61,13 @@ fn entries() -> Vec<Entry> {
         at(Quirk::R4, A5, "tsel", I32, (1, 16), (1, 64), "tsel"),
         at(Quirk::R5, A5, "tsel", I8, (1, 16), (1, 600), "tsel"),
         at(Quirk::R6, A5, "tcvt", F32, (1, 16), (1, 64), "tcvt"),
+        at(Quirk::R11, A5, "tfillpad", F32, (1, 16), (1, 64), "tfillpad, tfillpad_inplace"),
         at(Quirk::R13, A5, "tcmp", I32, (1, 16), (1, 200), "tcmp"),
+        at(Quirk::R14, A5, "tcolsum", F32, (1, 16), (1, 200), "tcolsum"),
+        at(Quirk::R15, A5, "tcolsum", F32, (1, 16), (1, 64), "tcolsum"),
+        at(Quirk::R16, A5, "trowargmax", F32, (1, 16), (1, 64), "trowargmax, trowargmin, tcolargmax, tcolargmin"),
         at(Quirk::R17, A5, "trems", F32, (1, 16), (1, 64), "trems"),
+        at(Quirk::R29, A5, "tsort32", F16, (1, 16), (1, 20_000), "tsort32"),
     ]
 }
 

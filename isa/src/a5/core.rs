@@ -25,7 +25,7 @@ pub const UB_USABLE: u64 = 248 * 1024;
 pub const CTRL_GLOBAL: u32 = 60;
 
 /// What is known of a micro-op before it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The instruction.
     pub op: Op,

@@ -24,6 +24,10 @@ fn sum_agrees(call: &Call, before: &[u8], (r, c): (u64, u64), got: f64, want: f6
     let t = src.dtype;
     let along_rows = call.op.reduces_rows();
     let n = u64::from(if along_rows { src.valid_cols } else { src.valid_rows });
+    if n == 1 && !along_rows {
+        // The only row is copied: its signed zeros too.
+        return false;
+    }
     let value = |i: u64| {
         let at = if along_rows { src.at(r, i) } else { src.at(i, c) } as usize;
         let bytes = before.get(at..at + t.size()).unwrap_or(&[]);

@@ -1,6 +1,7 @@
 //! Runs one use and says everything that is wrong with it. Machines and buffers are used again, so
 //! that a small use costs microseconds.
 
+use super::contents::{Pool, fill};
 use super::spec::Spec;
 use super::unit::Unit;
 use crate::a5::Core;
@@ -10,11 +11,8 @@ use crate::machine::{Machine, Settings, Stop};
 use crate::tile::{self, Call, Family, Layout, Limits, Mem, Tile};
 use ptoemu_core::check::Finding;
 use ptoemu_core::diag::{Diagnostic, Level, SourceFile};
-use ptoemu_core::dtype::DType;
-use ptoemu_core::num::{Dist, SplitMix64};
 use ptoemu_core::state::WRITER_NONE;
 use ptoemu_core::stream::{Site, SiteId, Stream};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What is verified: issues the microcode of a call.
@@ -93,6 +91,9 @@ pub const STRAY: &str = "verify.stray";
 /// Part of the result comes from bytes nobody wrote.
 pub const UNDEFINED: &str = "verify.undefined";
 
+/// Code of accesses beyond UB.
+const BEYOND: &str = "memcheck.range";
+
 /// Bytes of UB behind the tiles that a quick run has; more is faulted and looked at again.
 const MARGIN: u64 = 4096;
 /// Sizes of the UB of quick runs.
@@ -122,6 +123,34 @@ impl Bench {
         contents: &Spec,
         subject: &dyn Subject,
     ) -> Result<Vec<Fault>, Box<Diagnostic>> {
+        let (size, whole) = (self.size(call, subject)?, SIZES.len());
+        let faults = self.run(call, contents, subject, size);
+        if faults.is_empty() || size == whole {
+            return Ok(faults);
+        }
+        Ok(self.run(call, contents, subject, whole))
+    }
+
+    /// The code of the first thing wrong with a use, if it is legal.
+    pub(super) fn notices(
+        &mut self,
+        call: &Call,
+        contents: &Spec,
+        subject: &dyn Subject,
+    ) -> Option<&'static str> {
+        let size = self.size(call, subject).ok()?;
+        let first = self.run(call, contents, subject, size).first()?.code;
+        match first {
+            // Within UB, but beyond what this run has of it?
+            BEYOND if size < SIZES.len() => {
+                Some(self.run(call, contents, subject, SIZES.len()).first()?.code)
+            }
+            _ => Some(first),
+        }
+    }
+
+    /// The size of UB a use is first run on; `Err` if it is not legal.
+    fn size(&self, call: &Call, subject: &dyn Subject) -> Result<usize, Box<Diagnostic>> {
         let limits = Limits::of(call.family);
         tile::check(call, call.family, &limits)?;
         if !subject.takes(call) {
@@ -130,15 +159,10 @@ impl Bench {
         }
         let whole = SIZES.len();
         let end = call.tiles().map(|(_, t)| t.end()).max().unwrap_or(0) + MARGIN;
-        let size = match call.uses_scratch() {
+        Ok(match call.uses_scratch() {
             true => whole,
             false => SIZES.iter().position(|s| end <= *s).unwrap_or(whole),
-        };
-        let faults = self.run(call, contents, subject, size);
-        if faults.is_empty() || size == whole {
-            return Ok(faults);
-        }
-        Ok(self.run(call, contents, subject, whole))
+        })
     }
 
     /// Builds the use and judges it; `None` if it is not legal or not built.
@@ -216,33 +240,6 @@ impl Bench {
     }
 }
 
-/// Elements of one pool: a prime, so that no row length repeats it.
-const POOL: usize = 8191;
-
-/// Generated elements by type and distribution; tiles are stretches of them.
-#[derive(Debug, Default)]
-struct Pool(FxHashMap<(DType, Dist), Vec<u8>>);
-
-impl Pool {
-    /// Fills tile `k` of a use, whole elements.
-    fn fill(&mut self, contents: &Spec, t: DType, k: u64, to: &mut [u8]) {
-        let dist = contents.dist(t);
-        let pool = self.0.entry((t, dist)).or_insert_with(|| {
-            let mut bytes = vec![0; POOL * t.size()];
-            dist.fill(t, POOL as u64, 0, &mut bytes);
-            bytes
-        });
-        let draw = SplitMix64::tensor(contents.seed.into(), k).next_u64();
-        let mut from = (draw % POOL as u64) as usize * t.size();
-        let mut at = 0;
-        while at < to.len() {
-            let n = (to.len() - at).min(pool.len() - from);
-            to[at..at + n].copy_from_slice(&pool[from..from + n]);
-            (at, from) = (at + n, 0);
-        }
-    }
-}
-
 fn fault_of(d: Diagnostic, bytes: (u64, u64)) -> Fault {
     let line = d.labels.first().map(|l| l.file.line_col(l.span.start as usize).0);
     Fault { code: d.code, level: d.level, message: d.message, bytes, line, help: d.help }
@@ -252,28 +249,6 @@ impl Fault {
     fn new(code: &'static str, message: String, bytes: (u64, u64)) -> Fault {
         Fault { code, level: Level::Error, message, bytes, line: None, help: None }
     }
-}
-
-/// Contents of dst and sources; a source at the place of dst gives it its contents. What the
-/// microcode writes over counts as never written before.
-fn fill(m: &mut Machine, call: &Call, contents: &Spec, pool: &mut Pool) {
-    for (k, t) in (0u64..).zip(std::iter::once(&call.dst).chain(&call.src)) {
-        let Some(bytes) = m.ub.bytes.get_mut(t.addr, t.bytes() as usize) else { continue };
-        pool.fill(contents, t.dtype, k, bytes);
-        if k == 2 && call.op.operator.shifts() {
-            // Counts beyond the width are findings of their own.
-            for element in bytes.chunks_exact_mut(t.dtype.size()) {
-                let count = element[0] % (8 * t.dtype.size() as u8);
-                element.fill(0);
-                element[0] = count;
-            }
-        }
-        call.tame(k as usize, bytes);
-        if k > 0 || call.reads_dst() {
-            m.ub.shadow.set(t.addr, t.end(), true, WRITER_NONE);
-        }
-    }
-    m.owners.extend(call.tiles().map(|(role, t)| (role, t.addr, t.end()).into()));
 }
 
 /// Runs of bytes of the valid region, in address order.

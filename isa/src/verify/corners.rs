@@ -1,14 +1,18 @@
 //! Which uses are tried: sizes at every boundary combined with every setting, small ones first, and
 //! between them drawn ones. The n-th use of a unit depends on the seed and on n alone.
 
+use super::contents::KINDS;
 use super::domain::Domain;
 use super::spec::Spec;
 use super::unit::{Form, Unit};
+use crate::a5::Cmp;
 use crate::tile::{Family, Operator, Quirks, Tmp};
 use ptoemu_core::num::SplitMix64;
 
 /// Bytes of UB the tiles of one use may take: below the scratch window of A2/A3.
 const BUDGET: u64 = 180 * 1024;
+/// The same on the 950: what lies above may be reserved.
+const BUDGET_950: u64 = 248 * 1024;
 /// Most bytes of one tile of a small use, and of a middling one.
 const SMALL: u64 = 2048;
 const MIDDLE: u64 = 20 * 1024;
@@ -20,6 +24,8 @@ const ROWS: [u32; 49] = [
     239, 240, 241, 247, 248, 249, 254, 255, 256, 257, 258, 300, 470, 471, 472, 473, 477, 479, 480,
     481, 510, 511, 512, 513, 600,
 ];
+/// Columns of about 255 groups to sort, the most of one instruction, and of twice as many.
+const GROUPS: [u32; 4] = [254 * 32, 255 * 32, 256 * 32, 510 * 32];
 /// Static shapes row reductions treat on their own [D: PTO TRowReduce].
 const FAST: [(u32, u32); 4] = [(64, 128), (32, 256), (16, 512), (8, 1024)];
 
@@ -84,7 +90,7 @@ impl Uses {
         let (size, mut digits) = match turn {
             0..=12 => corner(0, round * 13 + turn),
             13..=15 => corner(1, round * 3 + turn - 13),
-            16 => corner(2, round),
+            16 => self.groups(round).unwrap_or_else(|| corner(2, round)),
             17..=28 => (self.draw(&mut stream, self.limits[0]), Digits(drawn)),
             29..=30 => (self.draw(&mut stream, self.limits[1]), Digits(drawn)),
             _ => (self.draw(&mut stream, self.limits[2]), Digits(drawn)),
@@ -97,9 +103,16 @@ impl Uses {
         }
         spec.seed = stream.next_u64() as u32 % 1_000_000;
         let mut draws = Digits(stream.next_u64());
-        spec.dist = draws.take(4) as u8;
+        spec.dist = draws.take(KINDS.into()) as u8;
         spec.shift = std::array::from_fn(|_| draws.take(16) as u8);
         self.fit(self.domain.keep(&self.unit, spec))
+    }
+
+    /// Now and then as many columns as one instruction sorts, or about twice as many.
+    fn groups(&self, round: u64) -> Option<((u32, u32), Digits)> {
+        let turn = round % 4 == 1 && self.unit.op.operator == Operator::Sort;
+        let cols = GROUPS[(round / 4 % GROUPS.len() as u64) as usize];
+        (turn && bytes(&self.unit, (1, cols)) <= self.limits[2]).then_some(((1, cols), Digits(0)))
     }
 
     /// A size below a limit: near a boundary, or any.
@@ -128,10 +141,11 @@ impl Uses {
 
     /// Fewer rows until the tiles fit.
     fn fit(&self, mut spec: Spec) -> Spec {
+        let budget = if self.unit.family == Family::A5 { BUDGET_950 } else { BUDGET };
         loop {
             let call = spec.call(&self.unit, Quirks::corrected());
             let end = call.tiles().map(|(_, t)| t.end()).max().unwrap_or(0);
-            if end <= BUDGET || spec.rows <= 1 && spec.slack == [0; 4] {
+            if end <= budget || spec.rows <= 1 && spec.slack == [0; 4] {
                 return spec.relevant(&self.unit);
             }
             if spec.rows > 1 {
@@ -225,9 +239,9 @@ impl Spec {
         let expands = u.form == Form::RowExpandBin;
         let ordered = matches!(u.op.operator, Operator::Sub | Operator::Div | Operator::ExpDif);
         s.blocks &= expands;
-        s.swapped &= expands;
+        s.swapped &= expands || u.repeats_row() || u.partly();
         s.order &= expands && s.swapped && ordered;
-        s.flat &= u.form == Form::RowExpand;
+        s.flat &= matches!(u.form, Form::RowExpand | Form::ColExpand);
         let turns = matches!(u.form, Form::Elementwise | Form::RowReduce | Form::RowExpand);
         s.turned &= turns && u.turns;
         let columns = expands && !s.blocks;
@@ -240,20 +254,27 @@ impl Spec {
             _ => {}
         }
         s.in_place &= match (u.form, u.op.sig.srcs) {
-            (Form::RowExpandBin, _) | (Form::Elementwise, 1) => 1,
+            (Form::RowExpandBin, _) | (Form::ColExpand, 2) | (Form::Elementwise, 1) => 1,
             (Form::Elementwise, 2) => 3,
             _ => 0,
         };
         if u.from != u.to {
             s.in_place = 0;
-        } else {
-            s.sat = 0;
-            s.round = match u.partly() {
-                true => s.round % 4,
-                false if u.odd() => s.round,
-                false => 0,
-            };
         }
+        let converts = u.op.name == "tcvt" && u.from != u.to;
+        if !converts {
+            s.sat = 0;
+        }
+        s.round = match u.op.operator {
+            _ if converts => s.round,
+            Operator::Compare => s.round % Cmp::ALL.len() as u8,
+            _ if u.partly() => s.round % 4,
+            _ if u.odd() => s.round,
+            // Rarely fewer rows than the source has: shipped code fills UB then.
+            _ if u.pads() => s.round % 7 / 3 * 3,
+            _ => 0,
+        };
+        s.swapped &= !u.partly() || s.round > 0;
         s.variant &= u.op.sig.scalar && u.op.operator == Operator::Div
             || u.form == Form::ColReduce && s.tmp > 0
             || matches!(u.op.operator, Operator::Iota | Operator::Tri)

@@ -8,6 +8,7 @@
 //! simplest use of every [`Cause`], which [`Bench::minimal`] shrinks.
 
 mod bench;
+mod contents;
 mod corners;
 mod cover;
 mod domain;

@@ -1,12 +1,13 @@
-//! Uses of a unit, made from a few small numbers that can be enumerated, drawn and shrunk.
+//! One use of a unit, made from a few small numbers that can be enumerated, drawn and shrunk.
 
+use super::contents::dist;
 use super::unit::{Form, Unit};
 use crate::a5::Cmp;
 use crate::tile::{
     Call, Family, Layout, OperandOrder, Operator, Quirk, Quirks, Sat, Scalar, Tile, Tmp,
 };
 use ptoemu_core::dtype::DType;
-use ptoemu_core::num::{Dist, Round};
+use ptoemu_core::num::Round;
 
 /// One use of a unit; [`Spec::default`] is the simplest of all values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,9 +30,9 @@ pub struct Spec {
     pub turned: bool,
     /// One block per row instead of one value.
     pub blocks: bool,
-    /// The expanded operand comes first.
+    /// The expanded operand comes first, or the one valid in part.
     pub swapped: bool,
-    /// A one-row source instead of a column.
+    /// A one-row source instead of a column, several rows instead of one.
     pub flat: bool,
     /// Form of tmp: 0 as usual, 1 the other usual one, 2 as small as allowed, 3 one block wide.
     pub tmp: u8,
@@ -41,13 +42,14 @@ pub struct Spec {
     pub variant: bool,
     /// Operand order of the shipped code.
     pub order: bool,
-    /// Rounding mode, 0 for none; which comparison; which sides of the second source are shorter.
+    /// Rounding mode, 0 for none; which comparison; which sides of a source are shorter;
+    /// which rows are padded.
     pub round: u8,
     /// Saturation: 0 unsaid, 1 on, 2 off.
     pub sat: u8,
-    /// Which distribution fills the tiles.
+    /// What fills the tiles: four distributions, then peaks, the largest and the smallest.
     pub dist: u8,
-    /// Seed of the contents.
+    /// Seed of the contents; the column of a peak.
     pub seed: u32,
 }
 
@@ -81,14 +83,6 @@ const DST: usize = 0;
 const TMP: usize = 3;
 
 impl Spec {
-    /// The distribution that fills tiles of a type.
-    pub fn dist(&self, t: DType) -> Dist {
-        let floats = [Dist::Unit, Dist::Special, Dist::SpecialNonan, Dist::Pos];
-        let ints = [Dist::Full, Dist::MinMax, Dist::Small, Dist::Nz];
-        let all = if t.is_float() { floats } else { ints };
-        all[usize::from(self.dist) % all.len()]
-    }
-
     /// The call, its tiles placed one after the other.
     pub fn call(&self, u: &Unit, quirks: Quirks) -> Call {
         let mut call = self
@@ -107,7 +101,13 @@ impl Spec {
             if self.variant || self.seed.is_multiple_of(2) {
                 call.src[0].pad = call.dst.pad;
             }
-            (call.dst.valid_rows, call.dst.valid_cols) = (call.dst.rows, call.dst.cols);
+            call.dst.valid_rows = match self.round / 3 {
+                0 => call.dst.rows,
+                1 => self.rows,
+                // Fewer than the source has: shipped headers accept it.
+                _ => self.rows.div_ceil(2),
+            };
+            call.dst.valid_cols = call.dst.cols;
         }
         self.place(&mut call);
         call
@@ -120,7 +120,7 @@ impl Spec {
             call.attrs.upper = self.variant;
         } else if u.op.sig.scalar && call.scalar.is_none() {
             let mut bits = [0u8; 8];
-            self.dist(u.from).fill(u.from, self.seed.into(), 9, &mut bits[..u.from.size()]);
+            dist(self.dist, u.from).fill(u.from, self.seed.into(), 9, &mut bits[..u.from.size()]);
             let mut bits = u64::from_le_bytes(bits);
             if u.op.operator.shifts() {
                 bits %= 8 * u.from.size() as u64;
@@ -208,28 +208,40 @@ impl Spec {
             }
             (Form::RowExpand, _) => vec![self.column(u, "src", t, 1)],
             (Form::RowExpandBin, _) => self.expanded(u),
+            (Form::ColExpand, 1) if self.flat => vec![self.full(u, "src", t, 1)],
             (Form::ColExpand, 1) => vec![self.row(u, "src", t, 1)],
-            (Form::ColExpand, n) => (0..n)
-                .map(|i| match i + 1 == n {
-                    true => self.row(u, name(n, i), t, 2),
-                    false => self.full(u, name(n, i), t, 1),
-                })
-                .collect(),
+            (Form::ColExpand, n) => (0..n).map(|i| self.repeated(u, name(n, i), i)).collect(),
             (_, n) => (0..n)
                 .map(|i| {
                     if let Some(tile) = self.special(u, u.op.sources()[usize::from(i)]) {
                         return tile;
                     }
                     let shared = self.in_place >> i & 1 == 1;
+                    let shared = shared || u.pads() && u.op.name != "tfillpad_expand";
                     let which = if shared { DST } else { (usize::from(i) + 1).min(2) };
                     let mut tile = self.full(u, name(n, i), t, which);
-                    if i == 1 && u.partly() {
+                    if u.op.name == "tfillpad_expand" {
+                        tile.rows = self.rows;
+                    }
+                    if u.partly() && (i == 0) == self.swapped {
                         tile.valid_rows = shorter(self.rows, self.round & 1 == 1);
                         tile.valid_cols = shorter(self.cols, self.round & 2 == 2);
                     }
                     self.turn(u, tile)
                 })
                 .collect(),
+        }
+    }
+
+    /// The full operand, or the row for all rows: one row, or the first of several.
+    fn repeated(&self, u: &Unit, name: &str, i: u8) -> Tile {
+        match (i == 0) == self.swapped {
+            false => {
+                let shared = self.in_place & 1 == 1;
+                self.full(u, name, u.from, if shared { DST } else { 1 })
+            }
+            true if self.flat => self.full(u, name, u.from, 2),
+            true => self.row(u, name, u.from, 2),
         }
     }
 
@@ -331,8 +343,9 @@ impl Spec {
         };
         let alike = |s: &Tile, d: &Tile| s.bytes() == d.bytes() && s.row_stride() == d.row_stride();
         let full = |i: usize| {
-            // In row-expand operations the first bit speaks of the full operand.
-            let expands = call.op.expands_rows() && call.op.sig.srcs == 2;
+            // In expanding operations the first bit speaks of the full operand.
+            let expands = call.op.expands_rows() || call.op.name.starts_with("tcolexpand");
+            let expands = expands && call.op.sig.srcs == 2;
             if expands { (self.swapped as usize == i) as usize } else { 1 << i }
         };
         let shared: Vec<bool> = (0..call.src.len())

@@ -34,6 +34,7 @@ impl Form {
             _ if op.expands_rows() && op.sig.srcs == 2 => &[Form::RowExpandBin],
             _ if op.expands_rows() => &[Form::RowExpand],
             _ if op.operator == Operator::Trans => &[Form::Turned],
+            _ if op.name.starts_with("tcolexpand") => &[Form::ColExpand],
             _ if op.reduces_cols() && op.sig.srcs == 1 => &[Form::ColReduce, Form::ColExpand],
             _ => &Form::OTHERS,
         }
@@ -75,25 +76,35 @@ impl Unit {
                     let forms = Form::candidates(op).iter();
                     let unit =
                         |form: &Form| Unit { family, op, from, to, form: *form, turns: true };
-                    let found = forms.map(unit).find(|u| u.legal(false))?;
-                    Some(Unit { turns: found.legal(true), ..found })
+                    let found = forms.map(unit).find(|u| u.accepted())?;
+                    Some(Unit { turns: found.legal(true, Quirks::corrected()), ..found })
                 })
                 .collect()
         };
+        // Conversions, bits and indices have a type of their own.
+        let differ = match op.operator {
+            Operator::Compare | Operator::ArgMax | Operator::ArgMin => true,
+            _ => op.name == "tcvt",
+        };
         match units(&mut same.into_iter()) {
-            alike if !alike.is_empty() && op.name != "tcvt" => alike,
+            alike if !alike.is_empty() && !differ => alike,
             _ if op.sig.srcs == 0 => Vec::new(),
             _ => units(&mut mixed.into_iter()),
         }
     }
 
+    /// Is there a legal use, or one that shipped headers accept?
+    fn accepted(&self) -> bool {
+        self.legal(false, Quirks::corrected()) || self.legal(false, Quirks::vendor())
+    }
+
     /// Is any of a few simple uses legal?
-    fn legal(&self, turned: bool) -> bool {
+    fn legal(&self, turned: bool, quirks: Quirks) -> bool {
         let limits = Limits::of(self.family);
         [(16, 32), (32, 64), (8, 8)].into_iter().any(|(rows, cols)| {
             [0, 1].into_iter().any(|tmp| {
                 let spec = Spec { rows, cols, tmp, turned, ..Spec::default() };
-                let call = spec.call(self, Quirks::corrected());
+                let call = spec.call(self, quirks);
                 crate::tile::check(&call, self.family, &limits).is_ok() && !unbuilt(&call)
             })
         })
@@ -113,6 +124,11 @@ impl Unit {
     /// May the second source be valid in part only?
     pub fn partly(&self) -> bool {
         self.op.name.starts_with("tpart")
+    }
+
+    /// Is one of two sources a row for all rows?
+    pub(super) fn repeats_row(&self) -> bool {
+        self.form == Form::ColExpand && self.op.sig.srcs == 2
     }
 
     /// Elements of the narrowest block among the types.

@@ -40,9 +40,9 @@ pub struct VerifyArgs {
     /// Uses tried per operation and element type.
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cases: u64,
-    /// Print a microcode file to start from: the built-in microcode of the operation for one shape
-    /// (the least --rows and --cols, else 64x128) and the first of --types, else f32.
-    #[arg(long, conflicts_with_all = ["json", "junit", "out"])]
+    /// Print a microcode file to start from: the built-in microcode of one operation for one shape
+    /// (the least --rows and --cols, else 64x128) and one of --types, else f32.
+    #[arg(long, conflicts_with_all = ["json", "junit", "out", "microcode", "cases", "time", "seed"])]
     emit_template: bool,
     /// Seed of the drawn uses and of the data.
     #[arg(long, default_value_t = 1)]
@@ -196,6 +196,7 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
         jobs: tasks.iter().flat_map(Task::jobs).collect(),
         quirks: quirks(&args.microcode),
         seed: args.seed,
+        types,
     };
     let results = sweep.run(args.cases, args.time);
     let findings = sweep.findings(&results);
@@ -236,6 +237,11 @@ fn emit(
     let ([(family, _)], [op]) = (families, ops) else {
         return Err(anyhow!("--emit-template takes one operation and one family").into());
     };
+    if types.len() > 1 {
+        return Err(
+            anyhow!("--emit-template takes one of --types: tiles have one type each").into()
+        );
+    }
     let wanted = types.first().copied().unwrap_or(DType::F32);
     let mut units = args.units(*family, op, types);
     units.sort_by_key(|u| u.from != wanted);

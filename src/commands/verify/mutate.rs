@@ -1,10 +1,10 @@
 //! `ptoemu verify --mutate`: do the checks notice wrong microcode?
 
+use super::report::family_name;
 use crate::commands::output::table;
 use crate::commands::{print, write_json};
 use crate::progress::Progress;
 use crate::session::Refusal;
-use ptoemu_isa::tile::Family;
 use ptoemu_isa::verify::mutate::{Score, mutate, uses};
 use ptoemu_isa::verify::{Bench, Unit};
 use rayon::prelude::*;
@@ -44,13 +44,6 @@ struct Row {
     false_alarms: u64,
 }
 
-fn family(f: Family) -> &'static str {
-    match f {
-        Family::A2A3 => "A2/A3",
-        Family::A5 => "950",
-    }
-}
-
 /// Mutates the microcode of all units.
 pub(super) fn run(units: &[Unit], json: &Option<PathBuf>) -> Result<u8, Refusal> {
     let jobs: Vec<(usize, _)> = units
@@ -88,7 +81,7 @@ fn report(units: &[Unit], scores: &[Score]) -> MutationReport {
     let mut rows = Vec::new();
     for (u, s) in units.iter().zip(scores) {
         rows.push(Row {
-            family: family(u.family),
+            family: family_name(u.family),
             op: u.op.name.to_string(),
             types: u.types(),
             uses: s.uses,

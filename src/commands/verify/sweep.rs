@@ -1,6 +1,7 @@
 //! Every core runs stretches of uses; what they show is put together in order.
 
 use crate::progress::Progress;
+use ptoemu_core::dtype::DType;
 use ptoemu_isa::tile::Quirks;
 use ptoemu_isa::verify::{Bench, BuiltIn, Catch, Cause, Domain, Subject, Tally, Unit, Uses};
 use rayon::prelude::*;
@@ -24,6 +25,8 @@ pub(super) struct Sweep<'s> {
     pub jobs: Vec<Job<'s>>,
     pub quirks: Quirks,
     pub seed: u64,
+    /// Element types it is narrowed down to; empty for all.
+    pub types: Vec<DType>,
 }
 
 /// What the uses of every unit showed, in the order of the units.

@@ -48,6 +48,8 @@ fn by_halves(c: &mut Code, wide: DType, types: [DType; 3], op: Op, from: [V; 2],
 }
 
 /// Quotients towards zero by restoring division, one bit a round; x / 0 is 0.
+///
+/// The rest never loses a bit: before round k it is less than 2^k.
 fn divide(c: &mut Code, x: V, y: V, m: M) -> V {
     let t = c.t;
     let bits = 8 * t.size() as u64;
@@ -63,19 +65,16 @@ fn divide(c: &mut Code, x: V, y: V, m: M) -> V {
     c.splat_into(q, 0);
     c.repeat(bits, |c| {
         let top = c.scalar(Op::vshrs, left, bits - 1, m);
-        let carry = c.compare(Cmp::Ge, rest, 1 << (bits - 1), m);
         let moved = c.scalar(Op::vshls, left, 1, m);
         c.into(left, Op::vor, &[moved, moved], m);
         let double = c.scalar(Op::vshls, rest, 1, m);
         c.into(rest, Op::vor, &[double, top], m);
         let fits = c.compare_two(Cmp::Ge, rest, b, m);
-        let takes = c.predicate(Op::por, &[fits, carry, m], 1);
-        let takes = takes.first().copied().unwrap_or(m);
         let less = c.op(Op::vsub, &[rest, b], m);
-        c.into(rest, Op::vsel, &[less, rest], takes);
+        c.into(rest, Op::vsel, &[less, rest], fits);
         let even = c.scalar(Op::vshls, q, 1, m);
         let odd = c.scalar(Op::vadds, even, 1, m);
-        c.into(q, Op::vsel, &[odd, even], takes);
+        c.into(q, Op::vsel, &[odd, even], fits);
     });
     let none = c.compare(Cmp::Eq, b, 0, m);
     let mut out = c.op(Op::vsel, &[zero, q], none);

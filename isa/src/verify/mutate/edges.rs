@@ -12,16 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A range of bytes and what is done to them.
 type Access = (Space, u64, u64, Role);
 
-/// Bytes an instruction touches, operand by operand, repeat by repeat.
-pub(super) fn bytes((_, p): &(Instr, Plan)) -> Vec<Access> {
+/// Bytes an instruction touches, operand by operand, repeat by repeat, and the first lane of each.
+pub(super) fn places(p: &Plan) -> Vec<(Access, usize)> {
     let mut out = Vec::new();
     for (base, w) in (0..3).filter_map(|n| p.operand(n)) {
         for r in 0..u64::from(p.repeats) {
             let mask = p.lanes.of_repeat(r);
-            w.runs(base, r, &mask, |_, at, n| out.push((w.space, at, at + n as u64, w.role)));
+            w.runs(base, r, &mask, |lane, at, n| {
+                out.push(((w.space, at, at + n as u64, w.role), lane));
+            });
         }
     }
     out
+}
+
+fn bytes(p: &Plan) -> impl Iterator<Item = Access> {
+    places(p).into_iter().map(|(a, _)| a)
 }
 
 /// The register an instruction reads or writes besides, as bytes no memory has.
@@ -56,7 +62,7 @@ pub(super) fn unordered(list: &Trace) -> bool {
     let mut flags: BTreeMap<[i64; 3], BTreeSet<usize>> = BTreeMap::new();
     let mut done: Vec<BTreeSet<usize>> = Vec::new();
     let touched: Vec<Vec<Access>> =
-        list.iter().map(|x| bytes(x).into_iter().chain(register(&x.0)).collect()).collect();
+        list.iter().map(|x| bytes(&x.1).chain(register(&x.0)).collect()).collect();
     for (n, (i, p)) in list.iter().enumerate() {
         let pipe = p.pipe;
         let of = |all: &BTreeMap<Pipe, BTreeSet<usize>>, p: Pipe| {

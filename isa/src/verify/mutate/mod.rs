@@ -4,19 +4,23 @@
 //! repeat, address and count is changed by one, and operands change places, one change at a time.
 //! Each mutant must be reported by a check, or be proved to be the same program for every input by
 //! a stated [`Class`]; any other survives. The proofs share no code with the checks: see
-//! [`symbols`], which computes with names instead of numbers, and [`edges`], which compares all
-//! pairs of accesses.
+//! [`symbols`] and [`steps`], which compute with names instead of numbers, and [`edges`], which
+//! compares all pairs of accesses.
 
 mod edges;
 mod functions;
 mod repeats;
+mod steps;
 mod symbols;
 
 use super::bench::{Bench, BuiltIn, Fault, Subject};
+use super::contents::PEAKS;
 use super::spec::Spec;
 use super::unit::Unit;
-use crate::tile::{Call, Family, Quirks};
-use std::collections::BTreeMap;
+use crate::instr::Instr;
+use crate::machine::Lister;
+use crate::tile::{self, Call, Family, Operator, Quirks};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a mutant is the same program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,51 +133,115 @@ pub fn mutate(bench: &mut Bench, unit: &Unit, spec: &Spec) -> Option<Score> {
         let faults = bench.judge(&contents.call(unit, Quirks::corrected()), &contents, &BuiltIn);
         score.false_alarms.extend(faults.ok()?);
     }
+    let mut trial = Trial { bench, unit, spec };
     match call.family {
-        Family::A2A3 => repeats::all(bench, unit, spec, &call, &mut score),
-        Family::A5 => functions::all(bench, unit, spec, &call, &mut score),
+        Family::A2A3 => repeats::all(&mut trial, &call, &mut score),
+        Family::A5 => functions::all(&mut trial, &mut score),
     }
     Some(score)
 }
 
-/// The code of the first finding about a mutant, on any of the data.
-fn noticed(
-    bench: &mut Bench,
-    unit: &Unit,
-    spec: &Spec,
-    mutant: &dyn Subject,
-) -> Option<&'static str> {
-    DATA.iter().find_map(|(seed, dist)| {
-        let contents = Spec { seed: *seed, dist: *dist, ..*spec };
-        let call = contents.call(unit, Quirks::corrected());
-        let faults = bench.judge(&call, &contents, mutant).ok()?;
-        faults.first().map(|f| f.code)
-    })
+/// A use whose mutants are tried.
+struct Trial<'b> {
+    bench: &'b mut Bench,
+    unit: &'b Unit,
+    spec: &'b Spec,
 }
 
-/// Most draws of data for a mutant that is another program.
-const DRAWS: u32 = 4096;
+impl Trial<'_> {
+    /// The code of the first finding on data of a seed and distribution.
+    fn look(&mut self, (seed, dist): (u32, u8), mutant: &dyn Subject) -> Option<&'static str> {
+        let contents = Spec { seed, dist, ..*self.spec };
+        let call = contents.call(self.unit, Quirks::corrected());
+        self.bench.notices(&call, &contents, mutant)
+    }
 
-/// The same on data drawn until something is noticed.
-fn drawn(
-    bench: &mut Bench,
-    unit: &Unit,
-    spec: &Spec,
-    mutant: &dyn Subject,
-) -> Option<&'static str> {
-    (0..DRAWS).find_map(|n| {
-        let contents = Spec { seed: 100 + n, dist: (n % 4) as u8, ..*spec };
-        let call = contents.call(unit, Quirks::corrected());
-        let faults = bench.judge(&call, &contents, mutant).ok()?;
-        faults.first().map(|f| f.code)
-    })
+    /// What becomes of a mutant. `proof` looks at what the last run issued and finds the class of
+    /// the same program, which must hold on other data too, or UB addresses where a difference may
+    /// start.
+    fn fate(
+        &mut self,
+        mutant: &dyn Subject,
+        proof: impl FnOnce() -> Result<Class, Vec<u64>>,
+    ) -> Fate {
+        if let Some(code) = self.look(DATA[0], mutant) {
+            return Fate::Killed(code);
+        }
+        let proof = proof();
+        match proof {
+            Ok(Class::Unused) => Fate::Equivalent(Class::Unused),
+            Ok(class) => self.noticed(&DATA[1..], mutant).unwrap_or(Fate::Equivalent(class)),
+            Err(hints) => {
+                let near = self.peaks(&self.columns(&hints));
+                self.noticed(&near, mutant)
+                    .or_else(|| self.noticed(&DATA[1..], mutant))
+                    .or_else(|| self.noticed(&self.all_peaks(), mutant))
+                    .or_else(|| self.noticed(&drawn(), mutant))
+                    .unwrap_or(Fate::Survived)
+            }
+        }
+    }
+
+    fn noticed(&mut self, data: &[(u32, u8)], mutant: &dyn Subject) -> Option<Fate> {
+        data.iter().find_map(|d| self.look(*d, mutant)).map(Fate::Killed)
+    }
+
+    fn call(&self) -> Call {
+        self.spec.call(self.unit, Quirks::corrected())
+    }
+
+    /// Columns of the stored sources that hold these addresses.
+    fn columns(&self, at: &[u64]) -> Vec<u32> {
+        let call = self.call();
+        let column = |at: &u64| {
+            let t = call.src.iter().find(|t| (t.addr..t.end()).contains(at))?;
+            let element = (at - t.addr) / t.dtype.size() as u64;
+            Some((element % u64::from(t.storage_rows().cols.max(1))) as u32)
+        };
+        let columns: BTreeSet<u32> = at.iter().filter_map(column).collect();
+        columns.into_iter().collect()
+    }
+
+    /// Data with one element far above the others of its row, or below them, at these columns.
+    fn peaks(&self, columns: &[u32]) -> Vec<(u32, u8)> {
+        let first = u8::from(self.unit.op.operator == Operator::Min);
+        let kind = |k: u8| columns.iter().map(move |c| (*c, PEAKS + k));
+        kind(first).chain(kind(1 - first)).collect()
+    }
+
+    /// The same for every column of the widest source: those near an edge of the valid region or of
+    /// half a repeat first.
+    fn all_peaks(&self) -> Vec<(u32, u8)> {
+        let call = self.call();
+        let width = call.src.iter().map(|t| t.storage_rows().cols).max().unwrap_or(0);
+        let half = (self.unit.repeat() / 2).max(1);
+        let from_edge = |c: u32| {
+            let near = (c % half).min(half - c % half);
+            call.src.iter().map(|t| t.storage_rows().valid_cols.abs_diff(c)).fold(near, u32::min)
+        };
+        let mut columns: Vec<u32> = (0..width.min(MOST_COLUMNS)).collect();
+        columns.sort_by_key(|c| (from_edge(*c), *c));
+        self.peaks(&columns)
+    }
+
+    fn survivor(&self, change: String) -> Survivor {
+        let unit = format!("{} {}", self.unit.op.name, self.unit.types());
+        Survivor { unit, spec: *self.spec, change }
+    }
 }
 
-fn survivor(unit: &Unit, spec: &Spec, change: String) -> Survivor {
-    Survivor { unit: format!("{} {}", unit.op.name, unit.from), spec: *spec, change }
+/// Most columns a peak is tried at.
+const MOST_COLUMNS: u32 = 4096;
+/// Draws of data for a mutant that is another program and that no peak shows.
+const DRAWS: u32 = 1024;
+
+/// Seeds and distributions drawn until something is noticed.
+fn drawn() -> Vec<(u32, u8)> {
+    (0..DRAWS).map(|n| (100 + n, (n % 4) as u8)).collect()
 }
 
-/// Uses that reach the paths of an operation's microcode, small ones.
+/// Uses that reach the paths of an operation's microcode, small ones; of those with the same
+/// instructions on A2/A3, one.
 pub fn uses(unit: &Unit) -> Vec<Spec> {
     let e = unit.repeat();
     let b = unit.block();
@@ -193,9 +261,9 @@ pub fn uses(unit: &Unit) -> Vec<Spec> {
     for (n, (rows, cols)) in sizes.into_iter().chain(tall).enumerate() {
         let plain = Spec { rows, cols, ..Spec::default() };
         let tall = n == sizes.len();
-        // Rows one by one would make long lists.
+        // Rows one by one would make long lists, as would routines of the emulator.
         let by_row = unit.op.sig.srcs == 1 && (unit.op.expands_rows() || !unit.from.is_float());
-        if tall && by_row {
+        if tall && (by_row || unit.slow()) {
             continue;
         }
         let mut all = vec![plain, Spec { slack: [1, 2, 0, 1], ..plain }];
@@ -218,6 +286,17 @@ pub fn uses(unit: &Unit) -> Vec<Spec> {
         }
         out.extend(all);
     }
+    let mut lists: Vec<Vec<Instr>> = Vec::new();
+    out.retain(|spec| {
+        let call = spec.call(unit, Quirks::corrected());
+        let mut list = Lister::default();
+        if call.family != Family::A2A3 || tile::a2a3(&call, &mut list).is_err() {
+            return true;
+        }
+        let new = !lists.contains(&list.0);
+        lists.push(list.0);
+        new
+    });
     out
 }
 

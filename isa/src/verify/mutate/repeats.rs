@@ -1,15 +1,12 @@
 //! Mutants of A2/A3 microcode: one instruction of the list, as it is issued, is changed.
 
 use super::symbols::Symbols;
-use super::{Class, Fate, Score, drawn, edges, noticed, result, survivor};
+use super::{Class, DATA, Score, Trial, edges, result};
 use crate::a5::Core;
 use crate::instr::Instr;
 use crate::machine::{Backend, Machine, Plan, Stop, plan};
 use crate::table::{Form, What};
 use crate::tile::{self, Call};
-use crate::verify::bench::Bench;
-use crate::verify::spec::Spec;
-use crate::verify::unit::Unit;
 use ptoemu_core::stream::Kind;
 use std::sync::{Mutex, PoisonError};
 
@@ -153,7 +150,7 @@ fn mutants(list: &Trace) -> Vec<Mutant> {
 }
 
 /// Tries every mutant of a use.
-pub(super) fn all(bench: &mut Bench, unit: &Unit, spec: &Spec, call: &Call, score: &mut Score) {
+pub(super) fn all(trial: &mut Trial, call: &Call, score: &mut Score) {
     let trace = Mutex::new(Trace::new());
     // What was issued last, on the last data tried.
     let issue = |mutant: Option<Mutant>, call: &Call, m: &mut Machine| -> Result<(), Stop> {
@@ -162,59 +159,62 @@ pub(super) fn all(bench: &mut Bench, unit: &Unit, spec: &Spec, call: &Call, scor
         tile::a2a3(call, &mut mutating)?;
         mutating.finish()
     };
-    let run = |bench: &mut Bench, mutant| {
-        let subject = |call: &Call, m: &mut Machine, _: &mut Core| issue(mutant, call, m);
-        noticed(bench, unit, spec, &subject)
-    };
-    let more = |bench: &mut Bench, mutant| {
-        let subject = |call: &Call, m: &mut Machine, _: &mut Core| issue(Some(mutant), call, m);
-        drawn(bench, unit, spec, &subject)
-    };
-    if run(bench, None).is_some() {
+    if trial.look(DATA[0], &|c: &Call, m: &mut Machine, _: &mut Core| issue(None, c, m)).is_some() {
         return;
     }
     let original = locked(&trace).clone();
-    let mut symbols = Symbols::default();
+    let mut symbols = Symbols::of(call);
     let meaning = symbols.run(&original, result(call));
     for mutant in mutants(&original) {
-        let fate = match run(bench, Some(mutant)) {
-            Some(code) => Fate::Killed(code),
-            None => {
-                let now = locked(&trace).clone();
-                let same = symbols.run(&now, result(call)) == meaning;
-                match (class(&original, &now, mutant, same), same) {
-                    (Fate::Survived, false) => {
-                        more(bench, mutant).map_or(Fate::Survived, Fate::Killed)
-                    }
-                    (fate, _) => fate,
-                }
+        let subject = |c: &Call, m: &mut Machine, _: &mut Core| issue(Some(mutant), c, m);
+        let fate = trial.fate(&subject, || {
+            let now = locked(&trace);
+            if unchanged(&original, &now) {
+                return Ok(Class::Unused);
             }
-        };
-        score.count(fate, || survivor(unit, spec, describe(&original, mutant)));
+            let means = symbols.run(&now, result(call));
+            match means == meaning && !edges::unordered(&now) {
+                true => Ok(class(mutant.change)),
+                false => Err(symbols.differing(&meaning, &means)),
+            }
+        });
+        score.count(fate, || trial.survivor(describe(&original, mutant)));
     }
 }
 
-/// A mutant nobody reported: the proof that it is the same program, if there is one.
-fn class(original: &Trace, now: &Trace, mutant: Mutant, same: bool) -> Fate {
-    if !same || edges::unordered(now) {
-        return Fate::Survived;
-    }
-    let alike = |a: &(Instr, Plan), b: &(Instr, Plan)| {
-        a.0.op == b.0.op
-            && (a.1.base, a.1.shape, a.1.lanes, a.1.repeats)
-                == (b.1.base, b.1.shape, b.1.lanes, b.1.repeats)
+/// Do all instructions do the same to the same bytes? What sets a mask may differ: what follows
+/// shows whether that matters.
+fn unchanged(original: &Trace, now: &Trace) -> bool {
+    let numbers = |i: &Instr| {
+        let geometry = |w: What| match w {
+            What::Addr(_) | What::Blk(_) | What::Rep(_) | What::Repeat => true,
+            What::Num => i.form() == Form::CopyUb,
+            _ => false,
+        };
+        let mut out = i.args;
+        for (p, v) in i.form().params().iter().zip(&mut out) {
+            if geometry(p.what) {
+                *v = 0;
+            }
+        }
+        out
     };
-    let touches = |a: &(Instr, Plan), b: &(Instr, Plan)| {
-        alike(a, b) || a.0.op == b.0.op && edges::bytes(a) == edges::bytes(b)
+    let alike = |(i, p): &(Instr, Plan), (j, q): &(Instr, Plan)| {
+        (i.op, i.dtype, i.src_dtype) == (j.op, j.dtype, j.src_dtype)
+            && (p.row.kind() == Kind::MaskWrite || numbers(i) == numbers(j))
+            && (p.repeats, p.lanes) == (q.repeats, q.lanes)
+            && ((p.base, p.shape) == (q.base, q.shape) || edges::places(p) == edges::places(q))
     };
-    Fate::Equivalent(match mutant.change {
+    original.len() == now.len() && original.iter().zip(now).all(|(a, b)| alike(a, b))
+}
+
+/// The class of a mutant whose result is the same function of the sources.
+fn class(change: Change) -> Class {
+    match change {
         Change::Drop | Change::DropPair | Change::Later => Class::OrdersNothing,
         Change::Swap => Class::Commutes,
-        Change::Param(..) => match (original.get(mutant.at), now.get(mutant.at)) {
-            (Some(a), Some(b)) if touches(a, b) => Class::Unused,
-            _ => Class::NeverRead,
-        },
-    })
+        Change::Param(..) => Class::NeverRead,
+    }
 }
 
 fn describe(list: &Trace, m: Mutant) -> String {

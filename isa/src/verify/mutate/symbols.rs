@@ -11,10 +11,15 @@ use super::repeats::Trace;
 use crate::instr::Instr;
 use crate::machine::{Plan, order};
 use crate::table::{Form, Op, Order, What};
+use crate::tile::{Call, Operator};
 use ptoemu_core::access::Walk;
+use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::Kind;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+
+/// Most terms looked at for a hint.
+const MOST_TERMS: usize = 1 << 16;
 
 /// Number of a name.
 type Name = u32;
@@ -36,6 +41,8 @@ enum Term {
 pub(super) struct Symbols {
     names: FxHashMap<Term, Name>,
     terms: Vec<Term>,
+    /// The scalar unit stores the maximum (true) or minimum of what it loaded since it stored last.
+    fold: Option<bool>,
 }
 
 /// What a program makes of memory: names of the bytes asked for, and of what the scalar unit
@@ -51,9 +58,35 @@ struct Run<'s> {
     all: &'s mut Symbols,
     memory: FxHashMap<u64, (Name, u8)>,
     loaded: Vec<Name>,
+    /// Loaded since the last store, where that stores an extreme of it.
+    folded: Vec<Name>,
 }
 
 impl Symbols {
+    /// For programs of a call: integers of a row are folded by the scalar unit.
+    pub fn of(call: &Call) -> Symbols {
+        let fold = match call.op.operator {
+            _ if !call.op.reduces_rows() || call.dst.dtype.is_float() => None,
+            Operator::Max => Some(true),
+            Operator::Min => Some(false),
+            _ => None,
+        };
+        Symbols { fold, ..Symbols::default() }
+    }
+
+    /// Is it the value that changes nothing in a maximum (minimum)?
+    fn neutral(&self, name: Name, max: bool) -> bool {
+        let Some(Term::Value(Op::vector_dup, [t, _], numbers, ..)) = self.terms.get(name as usize)
+        else {
+            return false;
+        };
+        let t = DType::ALL.into_iter().find(|d| *d as u8 == *t).filter(|d| !d.is_float());
+        let Some((t, value)) = t.zip(numbers.first()) else { return false };
+        let all = u64::MAX >> (64 - 8 * t.size());
+        let (least, most) = if t.is_signed() { (all / 2 + 1, all / 2) } else { (0, all) };
+        *value as u64 & all == if max { least } else { most }
+    }
+
     fn name(&mut self, term: Term) -> Name {
         if let Some(n) = self.names.get(&term) {
             return *n;
@@ -64,9 +97,37 @@ impl Symbols {
         n
     }
 
+    /// Addresses the first result that differs between two programs depends on in one of them only.
+    pub fn differing(&self, a: &Meaning, b: &Meaning) -> Vec<u64> {
+        let mut pairs = a.result.iter().zip(&b.result);
+        let Some((x, y)) = pairs.find(|(x, y)| x != y) else { return Vec::new() };
+        let (x, y) = (self.leaves(x.0), self.leaves(y.0));
+        x.symmetric_difference(&y).copied().collect()
+    }
+
+    /// Addresses a name is made of.
+    fn leaves(&self, name: Name) -> BTreeSet<u64> {
+        let (mut todo, mut seen) = (vec![name], BTreeSet::new());
+        let mut out = BTreeSet::new();
+        while let Some(n) = todo.pop().filter(|_| seen.len() < MOST_TERMS) {
+            if !seen.insert(n) {
+                continue;
+            }
+            match self.terms.get(n as usize) {
+                Some(Term::Leaf(at)) => drop(out.insert(*at)),
+                Some(Term::Pack(parts)) => todo.extend(parts.iter().map(|p| p.0)),
+                Some(Term::Value(_, _, _, inputs, _)) => todo.extend(inputs),
+                Some(Term::Extreme(_, of)) => todo.extend(of),
+                None => {}
+            }
+        }
+        out
+    }
+
     /// Names of the bytes `result` behind a program.
     pub fn run(&mut self, program: &Trace, result: impl Iterator<Item = u64>) -> Meaning {
-        let mut run = Run { all: self, memory: FxHashMap::default(), loaded: Vec::new() };
+        let mut run =
+            Run { all: self, memory: FxHashMap::default(), loaded: Vec::new(), folded: Vec::new() };
         for (i, p) in program {
             run.step(i, p);
         }
@@ -111,17 +172,7 @@ impl Run<'_> {
 
     fn value(&mut self, i: &Instr, mut inputs: Vec<Name>, which: u32) -> Name {
         if let Some(max) = extreme(i) {
-            let mut set = BTreeSet::new();
-            for n in inputs {
-                match self.all.terms.get(n as usize) {
-                    Some(Term::Extreme(m, of)) if *m == max => set.extend(of),
-                    _ => drop(set.insert(n)),
-                }
-            }
-            return match set.first() {
-                Some(only) if set.len() == 1 => *only,
-                _ => self.all.name(Term::Extreme(max, set)),
-            };
+            return self.extreme(max, inputs);
         }
         if matches!(i.op, Op::vadd | Op::vmul | Op::vand | Op::vor) {
             inputs.sort_unstable();
@@ -133,16 +184,43 @@ impl Run<'_> {
         self.all.name(Term::Value(i.op, types, numbers, inputs, which))
     }
 
+    /// The maximum or minimum of names: of what they are extremes of, without what changes nothing.
+    fn extreme(&mut self, max: bool, inputs: Vec<Name>) -> Name {
+        let mut set = BTreeSet::new();
+        for n in &inputs {
+            match self.all.terms.get(*n as usize) {
+                Some(Term::Extreme(m, of)) if *m == max => set.extend(of),
+                _ => drop(set.insert(*n)),
+            }
+        }
+        let idle = set.iter().copied().find(|n| self.all.neutral(*n, max));
+        set.retain(|n| !self.all.neutral(*n, max));
+        match (set.first(), idle) {
+            (None, Some(idle)) => idle,
+            (Some(only), _) if set.len() == 1 => *only,
+            _ => self.all.name(Term::Extreme(max, set)),
+        }
+    }
+
     fn step(&mut self, i: &Instr, p: &Plan) {
         match (p.row.kind(), i.form()) {
             (Kind::ScalarLoad, _) => {
                 if let Some((base, w)) = p.operand(0) {
                     let name = self.read(base, w.unit as usize);
-                    self.loaded.push(name);
+                    match self.all.fold {
+                        Some(_) => self.folded.push(name),
+                        None => self.loaded.push(name),
+                    }
                 }
             }
             (Kind::ScalarStore, _) => {
-                let name = self.value(i, Vec::new(), 0);
+                let name = match self.all.fold {
+                    Some(max) => {
+                        let inputs = std::mem::take(&mut self.folded);
+                        self.extreme(max, inputs)
+                    }
+                    None => self.value(i, Vec::new(), 0),
+                };
                 if let Some((base, w)) = p.operand(0) {
                     self.write(base, w.unit as usize, name);
                 }
