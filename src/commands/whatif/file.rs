@@ -1,10 +1,12 @@
 //! Study files: what is too long for a command line.
 
+mod grid;
+
 use crate::commands::op::{self, CaseArgs};
 use crate::commands::run::ProgramArgs;
 use crate::session::{Refusal, read_source};
 use crate::targets;
-use crate::whatif::{Axis, Grid, Study, Subject, Sweep, alternatives, values};
+use crate::whatif::{Axis, Grid, Study, Subject, alternatives};
 use clap::Parser;
 use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
 use ptoemu_core::target::read::{Field, Node, Value, read};
@@ -107,16 +109,7 @@ impl Reader<'_> {
             return plan;
         }
         self.known(fields, &FIELDS);
-        let opening = Span { start: root.span.start, end: root.span.start + 1 };
-        for (name, way) in [("schema", "schema: 1,"), ("targets", "targets: [\"a3\"],")] {
-            if !fields.iter().any(|f| f.name == name) {
-                self.fault(opening, format!("the study has no `{name}`"), way);
-            }
-        }
-        if !fields.iter().any(|f| f.name == "kernels" || f.name == "ops") {
-            let help = "kernels: [(file: \"softmax.pto\")], or ops: [(op: \"trowmax\", ...)],";
-            self.fault(opening, "the study has neither `kernels` nor `ops`", help);
-        }
+        self.complete(root.span, fields);
         let mut axes = Vec::new();
         for f in fields {
             match f.name.as_str() {
@@ -143,6 +136,20 @@ impl Reader<'_> {
         }
         plan.study = study;
         plan
+    }
+
+    /// Refuses a study without what every study has.
+    fn complete(&mut self, root: Span, fields: &[Field]) {
+        let opening = Span { start: root.start, end: root.start + 1 };
+        for (name, way) in [("schema", "schema: 1,"), ("targets", "targets: [\"a3\"],")] {
+            if !fields.iter().any(|f| f.name == name) {
+                self.fault(opening, format!("the study has no `{name}`"), way);
+            }
+        }
+        if !fields.iter().any(|f| f.name == "kernels" || f.name == "ops") {
+            let help = "kernels: [(file: \"softmax.pto\")], or ops: [(op: \"trowmax\", ...)],";
+            self.fault(opening, "the study has neither `kernels` nor `ops`", help);
+        }
     }
 
     /// Refuses names that are not `names`, and names given twice.
@@ -284,70 +291,6 @@ impl Reader<'_> {
                 }
                 Ok(t) => out.push(t),
                 Err(e) => self.refused(span, e.into(), "`ptoemu targets list`, or a file .ron"),
-            }
-        }
-        out
-    }
-
-    /// `{ "path": values, ... }`: values are a number, a list of numbers or a text.
-    fn sweeps(&mut self, node: &Node) -> Vec<Sweep> {
-        let Value::Fields(fields) = &node.value else {
-            self.expected(node, "figures with their values", "{\"drain\": \"0..12\"}");
-            return Vec::new();
-        };
-        fields.iter().filter_map(|f| self.sweep(f)).collect()
-    }
-
-    fn sweep(&mut self, f: &Field) -> Option<Sweep> {
-        let values = match &f.node.value {
-            Value::Number(v) => vec![*v],
-            Value::List(items) => {
-                let mut out = Vec::new();
-                for item in items {
-                    match &item.value {
-                        Value::Number(v) => out.push(*v),
-                        _ => self.expected(item, "a number", "[0, 6, 12], or \"0..12:6\""),
-                    }
-                }
-                if items.is_empty() {
-                    self.fault(f.node.span, format!("`{}` has no values", f.name), "[0, 6, 12]");
-                }
-                out
-            }
-            Value::Text(text) => match values::parse(text) {
-                Ok(values) => values,
-                Err(fault) => {
-                    let start = f.node.span.start as usize + 1 + fault.at.start;
-                    let span = Span::new(start, start + fault.at.len());
-                    self.fault(span, fault.message, fault.help);
-                    return None;
-                }
-            },
-            _ => {
-                self.expected(&f.node, "values", "a number, a list or a text such as \"1..8\"");
-                return None;
-            }
-        };
-        let (file, path_span, values_span) = (self.file.clone(), f.span, f.node.span);
-        Some(Sweep { path: f.name.clone(), values, file, path_span, values_span })
-    }
-
-    fn pairs(&mut self, node: &Node) -> Vec<Axis> {
-        let Value::List(items) = &node.value else {
-            self.expected(node, "a list of pairs", "[{\"drain\": [0, 6], \"end\": [0, 3]}]");
-            return Vec::new();
-        };
-        let mut out = Vec::new();
-        for item in items {
-            let sweeps = self.sweeps(item);
-            if sweeps.len() < 2 {
-                let help = "a figure that changes alone stands in `set`";
-                self.fault(item.span, "a pair has two figures or more", help);
-                continue;
-            }
-            match Axis::paired(sweeps) {
-                Ok(axis) => out.push(axis),
-                Err(d) => self.faults.push(d),
             }
         }
         out
