@@ -139,7 +139,7 @@ fn instructions(t: &Trace) -> String {
             r.repeats.to_string(),
             r.conflict.to_string(),
             r.wait.to_string(),
-            format!("{}.{}", s.name, s.dtype.name()),
+            s.label(),
             s.code.clone(),
             s.tile_op.unwrap_or("").to_string(),
         ]);
@@ -208,7 +208,7 @@ fn banks(t: &Trace) -> String {
             c.busy.to_string(),
             format!("{}/{}", c.hit, c.count),
             c.repeats.to_string(),
-            format!("{}.{}", s.name, s.dtype.name()),
+            s.label(),
             s.code.clone(),
             meetings(c),
             remedy(c),
@@ -276,7 +276,7 @@ fn critical(t: &Trace) -> String {
 
 pub(crate) fn named(t: &Trace, index: usize, edge: Edge) -> (String, String) {
     match t.statics.items().get(index) {
-        Some(s) => (format!("{}.{}", s.name, s.dtype.name()), s.code.clone()),
+        Some(s) => (s.label(), s.code.clone()),
         None if edge == Edge::Result => ("end of the run".into(), String::new()),
         None => ("S hands over".into(), String::new()),
     }
