@@ -218,7 +218,32 @@ pub fn run(program: Program, target: &Target, req: &Request) -> Result<Ran, Refu
         }
     }
     outcome.notes.extend(foreign_arch(&program, target));
+    if let Some(note) = empty_buffers(&program, req) {
+        let findings = outcome.blocks.iter_mut().flat_map(|b| &mut b.findings);
+        for f in findings.filter(|f| f.diag.code == "initcheck.undefined") {
+            f.diag.notes.push(note.clone());
+        }
+    }
     Ok(Ran { program, outcome })
+}
+
+/// Which buffers nobody gave contents: the first thing to look at when undefined bytes are read.
+fn empty_buffers(program: &Program, req: &Request) -> Option<String> {
+    let given = |name: &str| req.args.iter().any(|g| g.binding.name == name);
+    let names: Vec<String> = program
+        .funcs
+        .get(program.entry)?
+        .args
+        .iter()
+        .filter(|a| matches!(a.kind, exec::ArgKind::Buffer(_)) && !given(&a.name))
+        .map(|a| format!("`{}`", a.name))
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "no --arg gives {}: what is read of such a buffer counts as never written",
+            names.join(", ")
+        )
+    })
 }
 
 /// A note when the module names another architecture than the target's.

@@ -267,3 +267,12 @@ fn blocks_share_global_memory_and_run_in_order() {
     assert_eq!(one, four, "the slowest block counts");
     assert_eq!(few.map(|n| 4 * n), many);
 }
+
+/// Undefined bytes of a run without arrays: the message names the arguments to give.
+#[test]
+fn buffers_without_contents_are_named() {
+    let none = words("run examples/softmax.pto", 1);
+    assert!(prose(&none).contains("no --arg gives `x`, `y`"), "{}", prose(&none));
+    let text = words("run examples/softmax.pto --arg y=zeros:f32[64x128]", 1);
+    assert!(prose(&text).contains("no --arg gives `x`: "), "{}", prose(&text));
+}
