@@ -1,4 +1,4 @@
-//! What fills the tiles of a use: stretches of generated elements, or a peak in every row.
+//! What fills the tiles of a use: stretches of generated elements, a peak in every row, or ones.
 
 use super::spec::Spec;
 use crate::machine::Machine;
@@ -11,9 +11,11 @@ use rustc_hash::FxHashMap;
 /// Elements of one pool: a prime, so that no row length repeats it.
 const POOL: usize = 8191;
 /// Number of ways to fill tiles; [`Spec::dist`] counts them.
-pub(super) const KINDS: u8 = 6;
+pub(super) const KINDS: u8 = 7;
 /// The first of the two ways with peaks: largest elements, then smallest ones.
 pub(super) const PEAKS: u8 = 4;
+/// Plus and minus one: sums and products are exact in any order, and comparisons meet ties.
+pub(super) const ONES: u8 = 6;
 
 /// Generated elements by type and distribution; tiles are stretches of them.
 #[derive(Debug, Default)]
@@ -21,10 +23,14 @@ pub(super) struct Pool(FxHashMap<(DType, Dist), Vec<u8>>);
 
 /// The distribution of a way to fill tiles; that below the peaks where there are some.
 pub(super) fn dist(kind: u8, t: DType) -> Dist {
-    let floats = [Dist::Unit, Dist::Special, Dist::SpecialNonan, Dist::Pos, Dist::Unit, Dist::Unit];
-    let ints = [Dist::Full, Dist::MinMax, Dist::Small, Dist::Nz, Dist::Small, Dist::Small];
-    let all = if t.is_float() { floats } else { ints };
-    all[usize::from(kind % KINDS)]
+    let floats = [Dist::Unit, Dist::Special, Dist::SpecialNonan, Dist::Pos];
+    let ints = [Dist::Full, Dist::MinMax, Dist::Small, Dist::Nz];
+    match (kind % KINDS, t.is_float()) {
+        (PEAKS.., true) => Dist::Unit,
+        (PEAKS.., false) => Dist::Small,
+        (k, true) => floats[usize::from(k)],
+        (k, false) => ints[usize::from(k)],
+    }
 }
 
 impl Pool {
@@ -45,8 +51,29 @@ impl Pool {
             to[at..at + n].copy_from_slice(&pool[from..from + n]);
             (at, from) = (at + n, 0);
         }
-        if kind >= PEAKS {
-            peaks(t, contents.seed as usize, kind == PEAKS, to);
+        match kind {
+            ONES => ones(t, draw, to),
+            PEAKS.. => peaks(t, contents.seed as usize, kind == PEAKS, to),
+            _ => {}
+        }
+    }
+}
+
+/// Every element plus or minus one; of integers without a sign, one or two.
+fn ones(t: &Tile, draw: u64, to: &mut [u8]) {
+    let [one, other]: [u64; 2] = match t.dtype {
+        DType::F16 => [0x3C00, 0xBC00],
+        DType::BF16 => [0x3F80, 0xBF80],
+        DType::F32 => [0x3F80_0000, 0xBF80_0000],
+        d => [1, if d.is_signed() { u64::MAX } else { 2 }],
+    };
+    let n = t.dtype.size();
+    let mut signs = SplitMix64::new(draw);
+    for elements in to.chunks_mut(64 * n) {
+        let mut bits = signs.next_u64();
+        for e in elements.chunks_exact_mut(n) {
+            e.copy_from_slice(&(if bits & 1 == 0 { one } else { other }).to_le_bytes()[..n]);
+            bits >>= 1;
         }
     }
 }

@@ -14,7 +14,7 @@ mod steps;
 mod symbols;
 
 use super::bench::{Bench, BuiltIn, Fault, Subject};
-use super::contents::PEAKS;
+use super::contents::{ONES, PEAKS};
 use super::spec::Spec;
 use super::unit::Unit;
 use crate::instr::Instr;
@@ -237,7 +237,8 @@ const DRAWS: u32 = 1024;
 
 /// Seeds and distributions drawn until something is noticed.
 fn drawn() -> Vec<(u32, u8)> {
-    (0..DRAWS).map(|n| (100 + n, (n % 4) as u8)).collect()
+    let kinds = [0, 1, 2, 3, ONES];
+    (0..DRAWS).map(|n| (100 + n, kinds[n as usize % kinds.len()])).collect()
 }
 
 /// Uses that reach the paths of an operation's microcode, small ones; of those with the same
