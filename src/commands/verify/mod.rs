@@ -10,6 +10,7 @@ use super::{TargetArgs, print as print_line, say, write_json};
 use crate::session::{self, Refusal};
 use anyhow::{Result, anyhow};
 use clap::Args;
+use ptoemu_core::diag::count;
 use ptoemu_core::dtype::DType;
 use ptoemu_isa::exec::Own;
 use ptoemu_isa::tile::{self, Family, OPS, Quirks, TileOp};
@@ -211,7 +212,7 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     if let Some(dir) = &args.out {
         let n = replay::write(dir, &sweep, &findings, &report)?;
         if n > 0 {
-            say(&format!("{n} findings written to {}", dir.display()));
+            say(&format!("{} written to {}", count(n as u64, "finding"), dir.display()));
         }
     }
     if args.json.is_none() {

@@ -3,6 +3,7 @@
 use super::super::{print_line, say};
 use super::{Finding, OpReport, Report};
 use crate::commands::output::table;
+use ptoemu_core::diag::count;
 use ptoemu_isa::verify::Tail;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -59,12 +60,12 @@ impl Report {
         print_line("");
         let cut = if self.cut_short { ", cut short by --time" } else { "" };
         print_line(&format!(
-            "microcode {}, seed {}: {} uses, {} different, {} findings{cut}",
+            "microcode {}, seed {}: {}, {} different, {}{cut}",
             self.microcode,
             self.seed,
-            self.cases,
+            count(self.cases, "use"),
             self.distinct,
-            self.findings.len()
+            count(self.findings.len() as u64, "finding")
         ));
         if std::io::stderr().is_terminal() {
             let rate = self.cases as f64 / self.seconds.max(0.1);
