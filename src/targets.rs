@@ -2,9 +2,11 @@
 
 use anyhow::{Result, anyhow, bail};
 use ptoemu_core::catalogue::Catalogue;
-use ptoemu_core::diag::{Diagnostic, SourceFile};
+use ptoemu_core::diag::{Diagnostic, SourceFile, Span};
+use ptoemu_core::target::read::{Node, Value, read};
 use ptoemu_core::target::{Family, Target};
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,6 +42,43 @@ fn embedded(name: &str) -> Option<Arc<SourceFile>> {
     Some(SourceFile::new(format!("targets/{name}.ron"), *text))
 }
 
+/// Name and aliases a target file gives itself, with their places.
+fn names(file: &Arc<SourceFile>) -> Vec<(String, Span)> {
+    let Ok(Node { value: Value::Fields(fields), .. }) = read(file) else { return Vec::new() };
+    let mut out = Vec::new();
+    for f in fields {
+        let nodes = match (f.name.as_str(), f.node.value) {
+            ("name", value) => vec![Node { value, span: f.node.span }],
+            ("aliases", Value::List(items)) => items,
+            _ => continue,
+        };
+        out.extend(nodes.into_iter().filter_map(|n| match n.value {
+            Value::Text(t) => Some((t, n.span)),
+            _ => None,
+        }));
+    }
+    out
+}
+
+/// Refuses a file of the user that answers to a name of a built-in target.
+fn own_names(file: &Arc<SourceFile>) -> Result<(), Vec<Diagnostic>> {
+    let built_in = || EMBEDDED.iter().filter_map(|(name, _)| embedded(name));
+    if built_in().any(|own| own.text == file.text) {
+        return Ok(());
+    }
+    let taken: Vec<String> = built_in().flat_map(|f| names(&f)).map(|(name, _)| name).collect();
+    let faults: Vec<Diagnostic> = names(file)
+        .into_iter()
+        .filter(|(name, _)| taken.iter().any(|t| t.eq_ignore_ascii_case(name)))
+        .map(|(name, span)| {
+            Diagnostic::error("target", format!("`{name}` is a name of a built-in target"))
+                .at(file, span, "")
+                .help("a name of its own tells its results from theirs")
+        })
+        .collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
 /// Loads a target file, bases from the embedded ones or from beside the file.
 pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, Vec<Diagnostic>> {
     let load = |known: Arc<Catalogue>| {
@@ -62,6 +101,9 @@ pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, V
     };
     // The family stands in the file or in its base; until it is known nothing is checked.
     let loose = load(Arc::default())?;
+    if dir.is_some() {
+        own_names(file)?;
+    }
     load(catalogue(loose.family))
 }
 
@@ -110,8 +152,13 @@ pub fn with_overrides(name: &str, sets: &[String]) -> Result<Target, Refused> {
 
 /// Applies `PATH=VALUE` overrides.
 pub fn override_all(target: &mut Target, sets: &[String]) -> Result<(), Refused> {
+    let mut seen = HashSet::new();
     for s in sets {
         let (path, value) = parse_set(s).map_err(Refused::Name)?;
+        if !seen.insert(path) {
+            let message = anyhow!("`{path}` is set twice: give it one value");
+            return Err(Refused::Name(message));
+        }
         target.set(path, value).map_err(|d| Refused::File(vec![d]))?;
     }
     Ok(())

@@ -21,6 +21,8 @@ fn statuses() {
         "run examples/softmax.pto --entry nix",
         "run examples/softmax.pto --set vcmax.f32.startup=fast",
         "run examples/softmax.pto --set nix.startup=1",
+        "op tadd f32 8x64 -v a3 --set drain=1 --set drain=9",
+        "targets show a3 --set drain=1 --set drain=1",
         "run examples/softmax.pto --microcode mine.pto",
         "run examples/softmax.pto --sync maybe",
         "op trowmax f32 64",

@@ -3,10 +3,11 @@
 use super::figure::{Conf, Figure, Place, Source};
 use super::read::{Field as Entry, Node, Value, read};
 use super::schema::{self, Family, Field, Range};
-use super::{Target, suggest};
+use super::{NAME, Target, is_name, suggest};
 use crate::catalogue::Catalogue;
 use crate::diag::{Diagnostic, SourceFile, Span};
 use indexmap::IndexMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Version of the file format.
@@ -62,7 +63,7 @@ impl Loader<'_> {
             let message = "a target file is one group `( ... )`".into();
             return self.error(file, root.span, message, Some(FORM.into()));
         };
-        self.repeated(file, fields);
+        self.repeated(file, &root);
         if let Some(base) = fields.iter().find(|f| f.name == "base") {
             self.base(file, base, target, chain);
         }
@@ -90,12 +91,19 @@ impl Loader<'_> {
         }
     }
 
-    fn repeated(&mut self, file: &Arc<SourceFile>, fields: &[Entry]) {
-        for (i, f) in fields.iter().enumerate() {
-            if fields[..i].iter().any(|g| g.name == f.name) {
+    /// Refuses names given twice in one group, at any depth.
+    fn repeated(&mut self, file: &Arc<SourceFile>, node: &Node) {
+        let fields = match &node.value {
+            Value::Fields(fields) | Value::Figure(_, fields) => fields,
+            _ => return,
+        };
+        let mut names = HashSet::new();
+        for f in fields {
+            if !names.insert(&f.name) {
                 let help = Some("leave one of them out".into());
                 self.error(file, f.span, format!("`{}` is given twice", f.name), help);
             }
+            self.repeated(file, &f.node);
         }
     }
 
@@ -122,7 +130,7 @@ impl Loader<'_> {
                 let message = format!("this program reads schema {SCHEMA}");
                 self.error(file, f.node.span, message, Some("schema: 1,".into()));
             }
-            "name" => target.name = self.text(file, &f.node).unwrap_or_default(),
+            "name" => target.name = self.name(file, &f.node).unwrap_or_default(),
             "note" => target.note = self.text(file, &f.node).unwrap_or_default(),
             "family" => self.family(file, &f.node, target),
             "shared" => match &f.node.value {
@@ -131,7 +139,7 @@ impl Loader<'_> {
             },
             "aliases" => match &f.node.value {
                 Value::List(items) => {
-                    target.aliases = items.iter().filter_map(|n| self.text(file, n)).collect();
+                    target.aliases = items.iter().filter_map(|n| self.name(file, n)).collect();
                 }
                 _ => self.expected(file, &f.node, "a list of texts"),
             },
@@ -194,7 +202,6 @@ impl Loader<'_> {
             return self.error(file, f.span, message, help);
         }
         let parts = self.fields_of(file, &f.node);
-        self.repeated(file, &parts);
         for part in parts {
             self.fixed(file, &part, &format!("{path}.{}", part.name), target);
         }
@@ -210,7 +217,6 @@ impl Loader<'_> {
             return self.error(file, f.span, message, near);
         }
         let parts = self.fields_of(file, &f.node);
-        self.repeated(file, &parts);
         for part in parts {
             if schema::is_dtype_key(&part.name) {
                 for inner in self.fields_of(file, &part.node) {
@@ -251,7 +257,6 @@ impl Loader<'_> {
                 return self.expected(file, &f.node, what);
             }
         };
-        self.repeated(file, parts);
         let named = parts.iter().find(|p| p.name == "value").map(|p| &p.node);
         let Some(number) = first.or(named) else {
             let help = Some("(NUMBER, src: \"...\", conf: Measured)".into());
@@ -312,6 +317,16 @@ impl Loader<'_> {
                 None
             }
         }
+    }
+
+    /// A name of the target: it becomes part of file names, lists and reports.
+    fn name(&mut self, file: &Arc<SourceFile>, node: &Node) -> Option<String> {
+        let name = self.text(file, node)?;
+        if !is_name(&name) {
+            let message = format!("`{name}` is no name of a target");
+            self.error(file, node.span, message, Some(NAME.into()));
+        }
+        Some(name)
     }
 
     fn expected(&mut self, file: &Arc<SourceFile>, node: &Node, want: &str) {

@@ -32,6 +32,15 @@ const LISTED: usize = 6;
 /// Source id of a figure set by the user.
 pub const OVERRIDE: &str = "override";
 
+/// What [`is_name`] asks for, in words.
+pub const NAME: &str = "letters, digits, `-`, `_` and `.`, a letter or digit first";
+
+/// May a target have this name? It becomes part of file names, lists and reports.
+pub fn is_name(text: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(inside)
+}
+
 /// A validated target.
 #[derive(Clone, Debug)]
 pub struct Target {

@@ -5,7 +5,7 @@ use crate::session::Refusal;
 use crate::targets::{find, load_file, with_overrides};
 use anyhow::anyhow;
 use ptoemu_core::diag::SourceFile;
-use ptoemu_core::target::{Conf, Target};
+use ptoemu_core::target::{Conf, NAME, Target, is_name};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ pub(super) fn new(
 ) -> Result<PathBuf, Refusal> {
     let base = find(from)?;
     let changed = with_overrides(from, sets)?;
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
-        return Err(anyhow!("`{name}` is no name: letters, digits, `-`, `_` and `.`").into());
+    if !is_name(name) {
+        return Err(anyhow!("`{name}` is no name of a target: {NAME}").into());
     }
     if let Ok(other) = find(name) {
         return Err(anyhow!("`{name}` is a name of target {}", other.name).into());
