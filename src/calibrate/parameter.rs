@@ -4,7 +4,7 @@ use super::model::Model;
 use ptoemu_core::diag::Diagnostic;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::similar::similar;
-use ptoemu_core::target::schema::Range;
+use ptoemu_core::target::schema::{Range, Step};
 use ptoemu_core::target::{Target, schema};
 
 /// Most figures fitted at once: the matrices grow with the square of them.
@@ -33,7 +33,8 @@ impl Parameter {
         let figure = target.get(path).ok()?;
         let range = target.range_of(path)?;
         // Cycles are rounded where they are used; only rates of repeats count in fractions.
-        let whole = range.whole || path.ends_with(".startup") || path.ends_with(".per_burst");
+        let whole =
+            range.step != Step::Any || path.ends_with(".startup") || path.ends_with(".per_burst");
         let (path, unit, start) = (path.to_string(), figure.unit, figure.value);
         Some(Parameter { path, unit, start, range, whole, named })
     }

@@ -23,6 +23,7 @@ fn statuses() {
         "run examples/softmax.pto --set nix.startup=1",
         "op tadd f32 8x64 -v a3 --set drain=1 --set drain=9",
         "targets show a3 --set drain=1 --set drain=1",
+        "op tadd f32 8x64 -v a3 --set ub.block=48",
         "run examples/softmax.pto --microcode mine.pto",
         "run examples/softmax.pto --sync maybe",
         "op trowmax f32 64",

@@ -2,7 +2,7 @@
 
 use super::figure::{Conf, Figure, Place, Source};
 use super::read::{Field as Entry, Node, Value, read};
-use super::schema::{self, Family, Field, Range};
+use super::schema::{self, Family, Field, Range, Step};
 use super::{NAME, Target, is_name, suggest};
 use crate::catalogue::Catalogue;
 use crate::diag::{Diagnostic, SourceFile, Span};
@@ -355,10 +355,14 @@ pub(super) fn accept(value: f64, range: Range) -> Result<(), String> {
         let shown = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
         return Err(format!("is {shown}, outside {}..={}", range.min, range.max));
     }
-    if range.whole && value.fract() != 0.0 {
-        return Err(format!("is {value}, not a whole number"));
+    match range.step {
+        Step::Whole if value.fract() != 0.0 => Err(format!("is {value}, not a whole number")),
+        // Ranges of powers end far below 2^53: the number is exact.
+        Step::Power if value.fract() != 0.0 || !(value as u64).is_power_of_two() => {
+            Err(format!("is {value}, not a power of two"))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Figures by path, in file order.

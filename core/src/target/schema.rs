@@ -34,22 +34,36 @@ pub struct Range {
     pub min: f64,
     /// Largest.
     pub max: f64,
-    /// Whole numbers only?
-    pub whole: bool,
+    /// Which of them.
+    pub step: Step,
+}
+
+/// Which numbers between its ends a range holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// All of them.
+    Any,
+    /// Whole numbers.
+    Whole,
+    /// Powers of two.
+    Power,
 }
 
 /// Cycles beyond this are refused as impossible.
 const MOST_CYCLES: f64 = 1e6;
 
 /// Cycles of something that can be free.
-const CYCLES: Range = Range { min: 0.0, max: MOST_CYCLES, whole: false };
+const CYCLES: Range = Range { min: 0.0, max: MOST_CYCLES, step: Step::Any };
 /// Whole cycles.
-const WHOLE: Range = Range { min: 0.0, max: MOST_CYCLES, whole: true };
+const WHOLE: Range = Range { min: 0.0, max: MOST_CYCLES, step: Step::Whole };
+/// Bytes of a bank row. Timing knows powers of two only: they tile the layer of a bank, while a row of
+/// another size would lie in two of them.
+const ROW: Range = Range { min: 1.0, max: 4096.0, step: Step::Power };
 /// Bytes a cycle; never 0.
-const RATE: Range = Range { min: 1e-3, max: 1e6, whole: false };
+const RATE: Range = Range { min: 1e-3, max: 1e6, step: Step::Any };
 
 const fn whole(min: f64, max: f64) -> Range {
-    Range { min, max, whole: true }
+    Range { min, max, step: Step::Whole }
 }
 
 /// One figure of the schema.
@@ -80,9 +94,9 @@ const fn field(
 /// Figures every family has.
 #[rustfmt::skip]
 const COMMON: &[Field] = &[
-    field("clock_mhz", "MHz", Range { min: 1.0, max: 1e5, whole: false }, true, "core clock"),
+    field("clock_mhz", "MHz", Range { min: 1.0, max: 1e5, step: Step::Any }, true, "core clock"),
     field("ub.size", "bytes", whole(256.0, 16_777_216.0), true, "size of the Unified Buffer"),
-    field("ub.block", "bytes", whole(1.0, 4096.0), true, "bytes of one bank row: what a bank serves in a cycle"),
+    field("ub.block", "bytes", ROW, true, "bytes of one bank row: what a bank serves in a cycle; the rows fill the layers of the banks"),
     field("ub.bank_groups", "", whole(1.0, 64.0), true, "bank groups; a block's group is its number modulo this"),
     field("ub.banks_per_group", "", whole(1.0, 64.0), true, "banks in a group; each holds an equal slice (layer) of the address range"),
     field("ub.reserved_start", "bytes", whole(0.0, 16_777_216.0), true, "first byte of the window the tile library keeps for itself"),

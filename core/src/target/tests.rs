@@ -60,6 +60,8 @@ fn bad_files_are_refused_under_the_fault() {
         ("drain: (NaN, src: \"s\", conf: Assumed)", "NaN", "finite"),
         ("drain: (\"x\", src: \"s\", conf: Assumed)", "\"x\"", "expected a number"),
         ("ub: (bank_groups: (0, src: \"s\", conf: Assumed))", "0", "outside 1..=64"),
+        ("ub: (block: (48, src: \"s\", conf: Assumed))", "48", "not a power of two"),
+        ("ub: (block: (0.5, src: \"s\", conf: Assumed))", "0.5", "outside 1..=4096"),
         (
             "costs: {\"v\": (per_repaet: (1, src: \"s\", conf: Assumed))}",
             "per_repaet",

@@ -6,7 +6,7 @@
 
 use crate::targets::catalogue;
 use ptoemu_core::dtype::DType;
-use ptoemu_core::target::schema::{self, Field};
+use ptoemu_core::target::schema::{self, Field, Range, Step};
 use ptoemu_core::target::{Conf, Family};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -53,6 +53,8 @@ pub(super) fn form() -> Value {
 /// Fields that are no figures.
 fn header() -> Map<String, Value> {
     let text = |d: &str| json!({"type": "string", "description": d});
+    // What `target::is_name` accepts.
+    let name = |d: &str| json!({"type": "string", "pattern": "^[0-9A-Za-z][-0-9A-Za-z_.]*$", "description": d});
     let source = object(
         [
             ("kind".to_string(), text("sort of source, for example Simulator or Board")),
@@ -66,12 +68,12 @@ fn header() -> Map<String, Value> {
     let families = [Family::A2A3, Family::A5].map(Family::name);
     [
         ("schema", json!({"const": 1, "description": "version of the form"})),
-        ("name", text("what users type")),
+        ("name", name("what users type")),
         ("base", text("name of the file this one overrides")),
         ("family", json!({"enum": families, "description": "from the base unless given"})),
         (
             "aliases",
-            json!({"type": "array", "items": {"type": "string"}, "description": "other names"}),
+            json!({"type": "array", "items": name("as the name"), "description": "other names"}),
         ),
         ("shared", json!({"type": "boolean", "description": "only a base for others"})),
         ("note", text("one sentence")),
@@ -91,19 +93,30 @@ fn object(properties: Map<String, Value>, description: &str) -> Value {
 
 /// One figure: `(value, src: ..., conf: ...)`.
 fn figure(f: &Field) -> Value {
-    let kind = if f.range.whole { "integer" } else { "number" };
     let unit = if f.unit.is_empty() { String::new() } else { format!(", in {}", f.unit) };
     json!({
         "type": "object",
         "description": format!("{}{unit}", f.doc),
         "properties": {
-            "value": {"type": kind, "minimum": bare(f.range.min), "maximum": bare(f.range.max)},
+            "value": value(f.range),
             "src": {"type": "string", "description": "id of a source"},
             "conf": {"enum": Conf::ALL.map(Conf::name)},
         },
         "required": ["value", "src", "conf"],
         "additionalProperties": false,
     })
+}
+
+/// The numbers of a range.
+fn value(r: Range) -> Value {
+    let kind = if r.step == Step::Any { "number" } else { "integer" };
+    let mut out = json!({"type": kind, "minimum": bare(r.min), "maximum": bare(r.max)});
+    if r.step == Step::Power {
+        let powers = (0..=52).map(|n| 1i64 << n);
+        let inside = |p: &i64| (r.min..=r.max).contains(&(*p as f64));
+        out["enum"] = powers.filter(inside).collect();
+    }
+    out
 }
 
 /// A whole number without its fraction.

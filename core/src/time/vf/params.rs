@@ -3,7 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::dtype::DType;
 use crate::target::Target;
-use crate::target::schema::{self, Field, Range};
+use crate::target::schema::{self, Field, Range, Step};
 use smallvec::SmallVec;
 
 const fn field(
@@ -14,7 +14,7 @@ const fn field(
     required: bool,
     doc: &'static str,
 ) -> Field {
-    let range = Range { min: min as f64, max: max as f64, whole: true };
+    let range = Range { min: min as f64, max: max as f64, step: Step::Whole };
     Field { path, unit, range, required, doc }
 }
 
