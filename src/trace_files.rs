@@ -186,7 +186,11 @@ impl TraceReport {
             ));
         }
         for f in &self.files {
-            out.push_str(&format!("\n{}", dir.join(f).display()));
+            let path = match f.strip_prefix("../") {
+                Some(beside) => dir.with_file_name(beside),
+                None => dir.join(f),
+            };
+            out.push_str(&format!("\n{}", path.display()));
         }
         out
     }

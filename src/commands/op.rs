@@ -377,7 +377,9 @@ fn show(r: &ResultReport, stray: Option<(u64, u64)>, list: bool) {
         say(&format!("error: {}", stray_message(at, n)));
     }
     let stalls: Vec<String> = r.stalls.iter().map(|(c, n)| format!("{c} {n}")).collect();
-    print(&format!("vector pipe stood still: {}", stalls.join(", ")));
+    if !stalls.is_empty() {
+        print(&format!("vector pipe stood still: {}", stalls.join(", ")));
+    }
     if list {
         let rows: Vec<Vec<String>> = r.microcode.iter().enumerate().map(row).collect();
         print("");
