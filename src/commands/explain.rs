@@ -1,14 +1,16 @@
 //! `ptoemu explain`.
 
 use super::output::{short, table};
-use super::{TargetArgs, print, write_json};
+use super::{TargetArgs, print, tile_op, write_json};
 use crate::session::Refusal;
 use clap::Args;
 use ptoemu_core::dtype::DType;
 use ptoemu_core::stream::OpId;
 use ptoemu_core::target::Target;
+use ptoemu_isa::case::{Case, Placement};
 use ptoemu_isa::table::{Explanation, Op, explain as explain_op};
-use ptoemu_isa::tile::{self, Family, TileOp};
+use ptoemu_isa::tile::{self, Family, TileOp, Tmp};
+use ptoemu_isa::verify::Unit;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -71,6 +73,9 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Refusal> {
         return explain_micro(op, dtype, args);
     }
     let Some(op) = Op::find(&base) else {
+        if tile::unbuilt_because(&base).is_some() {
+            tile_op(&base)?;
+        }
         let message = anyhow::anyhow!(
             "no instruction and no tile operation `{name}`; `ptoemu explain` lists all"
         );
@@ -199,22 +204,44 @@ fn print_costs(costs: &[CostReport], target: &str) {
     }
 }
 
-fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
-    let names = |f| op.types(f).iter().map(|t| t.name()).collect::<Vec<_>>();
+/// Element types of the sources that are accepted; of the destination where there are none.
+fn types(op: &'static TileOp, family: Family) -> Vec<&'static str> {
+    Unit::sources(family, op).iter().map(|t| t.name()).collect()
+}
+
+/// Where an optional scratch tile may not be left out.
+fn needed(op: &'static TileOp) -> String {
+    if op.sig.tmp != Tmp::Optional {
+        return String::new();
+    }
+    let on = |t: &DType| {
+        let call = Case::new(op, *t, 16, 64).call(Placement::Packed { align: 512 });
+        call.least_tmp().is_some()
+    };
+    let all = Unit::sources(Family::A2A3, op);
+    let some: Vec<&str> = all.iter().filter(|t| on(t)).map(|t| t.name()).collect();
+    match some.len() {
+        0 => String::new(),
+        n if n == all.len() => ", on A2/A3 required".into(),
+        _ => format!(", on A2/A3 required for {}", some.join(" ")),
+    }
+}
+
+fn explain_tile(op: &'static TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
     let report = TileReport {
         name: op.name,
         meaning: op.doc,
         sources: op.sig.srcs,
         tmp: format!("{:?}", op.sig.tmp).to_lowercase(),
         scalar: op.sig.scalar,
-        types_a2a3: names(Family::A2A3),
-        types_a5: names(Family::A5),
+        types_a2a3: types(op, Family::A2A3),
+        types_a5: types(op, Family::A5),
     };
     write_json(&args.json, &report)?;
     if args.json.is_none() {
         print(report.meaning);
         print(&format!("\n  {}\n", op.form()));
-        print(&format!("scratch tile  {}", report.tmp));
+        print(&format!("scratch tile  {}{}", report.tmp, needed(op)));
         print(&format!("scalar        {}", if report.scalar { "yes" } else { "no" }));
         let list = |types: &[&str]| match types {
             [] => "not emulated".to_string(),
@@ -222,12 +249,15 @@ fn explain_tile(op: &TileOp, args: &ExplainArgs) -> Result<u8, Refusal> {
         };
         print(&format!("A2/A3 types   {}", list(&report.types_a2a3)));
         print(&format!("950 types     {}", list(&report.types_a5)));
-        let (t, target) = match report.types_a2a3.first() {
-            Some(t) => (*t, ""),
-            None => (*report.types_a5.first().unwrap_or(&"f32"), " -v 950pr"),
+        let (t, target, family) = match report.types_a2a3.first() {
+            Some(t) => (*t, "", Family::A2A3),
+            None => (*report.types_a5.first().unwrap_or(&"f32"), " -v 950pr", Family::A5),
         };
         let name = op.name;
-        print(&format!("\n`ptoemu op {name} {t} 64x64{target} --list` shows its microcode"));
+        let converts = name == "tcvt" || name.ends_with("reluconv");
+        let unit = Unit::all(family, op).into_iter().find(|u| converts && u.from.name() == t);
+        let to = unit.map_or(String::new(), |u| format!(" --to {}", u.to.name()));
+        print(&format!("\n`ptoemu op {name} {t} 64x64{to}{target} --list` shows its microcode"));
     }
     Ok(0)
 }
@@ -257,13 +287,12 @@ struct TileEntry {
 }
 
 impl TileEntry {
-    fn of(op: &TileOp) -> TileEntry {
-        let names = |f| op.types(f).iter().map(|t| t.name()).collect();
+    fn of(op: &'static TileOp) -> TileEntry {
         TileEntry {
             name: op.name,
             meaning: op.doc,
-            types_a2a3: names(Family::A2A3),
-            types_a5: names(Family::A5),
+            types_a2a3: types(op, Family::A2A3),
+            types_a5: types(op, Family::A5),
         }
     }
 

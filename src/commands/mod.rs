@@ -26,6 +26,7 @@ use crate::render::render;
 use crate::session::Refusal;
 use clap::{Args, Parser, Subcommand};
 use ptoemu_core::diag::Diagnostic;
+use ptoemu_isa::tile::{self, TileOp};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -175,4 +176,16 @@ pub(crate) fn write_json<T: serde::Serialize>(
         return Ok(());
     }
     crate::data::write_whole(path, format!("{text}\n").as_bytes()).map_err(Refusal::Usage)
+}
+
+/// The tile operation of a name as users write it.
+pub(crate) fn tile_op(name: &str) -> anyhow::Result<&'static TileOp> {
+    let plain = name.trim_start_matches("pto.").to_ascii_lowercase();
+    if let Some(op) = tile::find(&plain) {
+        return Ok(op);
+    }
+    if let Some(why) = tile::unbuilt_because(&plain) {
+        anyhow::bail!("{plain} is not built: it {why}; `ptoemu explain` lists what is");
+    }
+    anyhow::bail!("no tile operation `{name}`; `ptoemu explain` lists all")
 }

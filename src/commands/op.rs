@@ -2,7 +2,7 @@
 
 use super::output::table;
 use super::run::{Deny, Microcode, Order, built_in, order, quirks};
-use super::{TargetArgs, print, say, show_all, write_json};
+use super::{TargetArgs, print, say, show_all, tile_op, write_json};
 use crate::report::{self, FindingReport};
 use crate::session::{self, Refusal, deny, is_refusal, limits};
 use anyhow::{Result, anyhow};
@@ -150,9 +150,8 @@ impl CaseArgs {
 
     /// The case of an operation by name, element type and shape as written.
     pub(super) fn case(&self, op: &str, dtype: &str, shape: &str) -> Result<Case, Refusal> {
-        let name = op.trim_start_matches("pto.").to_ascii_lowercase();
-        let found = tile::find(&name)
-            .ok_or_else(|| anyhow!("no tile operation `{op}`; `ptoemu explain` lists all"))?;
+        let found = tile_op(op)?;
+        let name = found.name;
         if found.sig.view {
             let what = anyhow!("{name} moves global memory: write a kernel and use `ptoemu run`");
             return Err(what.into());

@@ -69,7 +69,9 @@ fn targets_go_by_many_names() {
     assert!(slow["results"][0]["cycles"].as_u64() > both["results"][1]["cycles"].as_u64());
     let dir = scratch();
     let file = dir.join("mine.ron");
-    fs::write(&file, include_str!("../../targets/a3.ron").replace("\"a3\"", "\"mine\"")).unwrap();
+    let text = include_str!("../../targets/a3.ron").replace("\"a3\"", "\"mine\"");
+    let own: Vec<&str> = text.lines().filter(|l| !l.trim().starts_with("aliases:")).collect();
+    fs::write(&file, own.join("\n")).unwrap();
     let mine = json(&words(&format!("op tadd f32 8x64 -v {} --json -", file.display()), 0));
     assert_eq!(mine["results"][0]["target"], "mine");
     assert_eq!(mine["results"][0]["cycles"], both["results"][1]["cycles"]);
@@ -239,4 +241,47 @@ fn endless_loops_are_given_up() {
     fs::write(&file, text).unwrap();
     let out = words(&format!("run {} --arg n=9223372036854775807:i64", file.display()), 2);
     assert!(prose(&out).contains("gave up after 50000000 statements"), "{}", prose(&out));
+}
+
+/// What is shown of an operation can be written, and the types listed are accepted.
+#[test]
+fn an_operation_is_explained_by_its_row() {
+    let shown = |name: &str| words(&format!("explain {name}"), 0).stdout;
+    for (name, form) in [
+        ("textract", "pto.textract ins(src, row, col) outs(dst)"),
+        ("tinsert", "pto.tinsert ins(src, row, col) outs(dst)"),
+        ("tgather_mask", "pto.tgather ins(src {maskPattern = #pto.mask_pattern<P0101>}) outs(dst)"),
+        ("tmrgsort_block", "pto.tmrgsort ins(src, blockLen) outs(dst)"),
+        ("tmrgsort", "ins(src0, src1, [src2], [src3], [tmp] [{exhausted = true}]) outs(dst)"),
+        ("tgather", "scratch tile  optional, on A2/A3 required for f16"),
+        ("tdequant", "A2/A3 types   i8 i16\n"),
+    ] {
+        let text = String::from_utf8(shown(name)).expect("UTF-8");
+        assert!(text.contains(form), "{name}:\n{text}");
+    }
+    for op in ["tdequant", "tgather", "tsel", "tcmp", "tgatherb"] {
+        let report = json(&words(&format!("explain {op} --json -"), 0));
+        for t in report["types_a2a3"].as_array().expect("types") {
+            let t = t.as_str().expect("a name");
+            words(&format!("op {op} {t} 16x64 -v a3"), 0);
+        }
+    }
+    // The line it ends with runs.
+    for op in ["tcvt", "taddreluconv", "tdequant"] {
+        let text = String::from_utf8(shown(op)).expect("UTF-8");
+        let line = text.lines().last().and_then(|l| l.split('`').nth(1)).expect("a line");
+        words(line.trim_start_matches("ptoemu "), 0);
+    }
+    for line in ["explain tpow", "op tmatmul f32 16x64", "verify pto.tgemv_acc"] {
+        let out = words(line, 2);
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert!(text.contains(" is not built: it "), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_pipe_that_never_stood_still_has_no_line_for_it() {
+    let text = words("op tadd f32 64x128 -v 950pr", 0).stdout;
+    let text = String::from_utf8(text).expect("UTF-8");
+    assert!(text.contains("cycles") && !text.contains("stood still"), "{text}");
 }

@@ -258,7 +258,7 @@ impl Writer {
         };
         self.line(&format!(
             "pto.{} ins({}{} : {}) outs(%dst_tile : {})",
-            written_name(call),
+            call.op.written(),
             list(&|o| o.0.clone()),
             attributes(call),
             list(&|o| o.1.clone()),
@@ -275,15 +275,6 @@ impl Writer {
         let ty = tile_type(&valid);
         self.line(&format!("%dst_valid = pto.alloc_tile addr = %dst_at : {ty}"));
         self.line(&format!("pto.tstore ins(%dst_valid : {ty}) outs(%dst_part : {part})"));
-    }
-}
-
-/// The name in programs: forms told apart by their operands share one.
-fn written_name(call: &Call) -> &'static str {
-    match call.op.operator {
-        Operator::Pattern => "tgather",
-        Operator::MergeBlock => "tmrgsort",
-        _ => call.op.name,
     }
 }
 

@@ -58,7 +58,7 @@ pub use list::OPS;
 pub use meaning::{Mem, combine, single};
 pub use op::{Operator, Signature, TileOp, Tmp, Tolerance, Types, a2a3, find, reference};
 pub use quirks::{Quirk, Quirks};
-pub use unbuilt::{UNBUILT, Unbuilt};
+pub use unbuilt::{UNBUILT, Unbuilt, unbuilt_because};
 
 pub use ptoemu_core::target::Family;
 

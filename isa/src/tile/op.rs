@@ -203,6 +203,8 @@ impl TileOp {
             0 if self.sig.view => vec!["view".into()],
             _ => self.sources().iter().map(|name| name.to_string()).collect(),
         };
+        let least = ins.len().saturating_sub(self.sig.more.into());
+        ins[least..].iter_mut().for_each(|name| *name = format!("[{name}]"));
         match self.sig.tmp {
             Tmp::None => {}
             Tmp::Optional => ins.push("[tmp]".into()),
@@ -211,8 +213,45 @@ impl TileOp {
         if self.sig.scalar {
             ins.push("scalar".into());
         }
+        ins.extend(self.numbers().iter().map(|name| name.to_string()));
+        let attribute = self.attribute().map_or(String::new(), |a| format!(" {a}"));
         let dst = if self.is_store() { "view" } else { "dst" };
-        format!("pto.{} ins({}) outs({dst})", self.name, ins.join(", "))
+        format!("pto.{} ins({}{attribute}) outs({dst})", self.written(), ins.join(", "))
+    }
+
+    /// Its name in programs: forms told apart by their operands share one.
+    pub fn written(&self) -> &'static str {
+        match self.operator {
+            Operator::Pattern => "tgather",
+            Operator::MergeBlock => "tmrgsort",
+            _ => self.name,
+        }
+    }
+
+    /// Numbers among its operands, of type `index`.
+    pub fn numbers(&self) -> &'static [&'static str] {
+        match self.operator {
+            Operator::Extract | Operator::Insert => &["row", "col"],
+            Operator::MergeBlock => &["blockLen"],
+            _ => &[],
+        }
+    }
+
+    /// The attribute that belongs to it, in brackets where it may be left out.
+    fn attribute(&self) -> Option<&'static str> {
+        Some(match self.operator {
+            Operator::Pattern => "{maskPattern = #pto.mask_pattern<P0101>}",
+            Operator::Compare => "[{cmpMode = #pto<cmp lt>}]",
+            Operator::Merge => "[{exhausted = true}]",
+            Operator::Iota => "[{descending = true}]",
+            Operator::Tri => "[{upperOrLower = 1 : i32}]",
+            _ => match self.name {
+                "tcvt" => "[{rmode = #pto<round_mode RINT>}]",
+                "tcolsum" => "[{isBinary = true}]",
+                "tstore" => "[{atomicType = #pto<atomic_type atomic_add>}]",
+                _ => return None,
+            },
+        })
     }
 
     /// Names of the source tiles.

@@ -12,7 +12,7 @@ pub(crate) type Need = (DType, u32, u32);
 impl Call {
     /// The smallest scratch tile microcode of this call works with on A2/A3; `None` if it needs none
     /// or has a rule of its own.
-    pub(crate) fn least_tmp(&self) -> Option<Need> {
+    pub fn least_tmp(&self) -> Option<Need> {
         if self.family == Family::A5 && self.op.operator != Operator::Merge {
             return None;
         }

@@ -14,7 +14,7 @@ const TWO_RESULTS: &str = "has two destination tiles, an operation has one here"
 const CUBE: &str = "belongs to the matrix unit, which is not modelled";
 const CORES: &str = "moves tiles between cores";
 const MANAGEMENT: &str = "manages the program, has no vector semantics";
-const INDEXED: &str = "scalar and transfer loops over global memory that no listing describes";
+const INDEXED: &str = "loops over global memory in a way that no listing describes";
 
 macro_rules! unbuilt {
     ($($why:expr => $($name:literal)*;)*) => {
@@ -36,6 +36,13 @@ unbuilt! {
     "is Philox-like by constants no document gives" => "trandom";
     "counts bytes that pass a filter, whose layout no document gives in full" => "thistogram";
     "packs by a rule no document states" => "tpack";
+}
+
+/// Why an operation of this name, or of a name built on it, is not there.
+pub fn unbuilt_because(name: &str) -> Option<&'static str> {
+    let built_on =
+        |base| name.strip_prefix(base).is_some_and(|s| s.is_empty() || s.starts_with('_'));
+    UNBUILT.iter().find(|u| built_on(u.name)).map(|u| u.why)
 }
 
 #[cfg(test)]

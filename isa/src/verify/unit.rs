@@ -93,6 +93,17 @@ impl Unit {
         }
     }
 
+    /// Element types of the sources an operation takes; of the destination where it has none.
+    pub fn sources(family: Family, op: &'static TileOp) -> Vec<DType> {
+        let mut out: Vec<DType> = Vec::new();
+        for unit in Unit::all(family, op) {
+            if !out.contains(&unit.from) {
+                out.push(unit.from);
+            }
+        }
+        if out.is_empty() { op.types(family).to_vec() } else { out }
+    }
+
     /// Is there a legal use, or one that shipped headers accept?
     fn accepted(&self) -> bool {
         self.legal(false, Quirks::corrected()) || self.legal(false, Quirks::vendor())

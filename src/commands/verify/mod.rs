@@ -6,7 +6,7 @@ mod report;
 mod sweep;
 
 use super::run::{Microcode, quirks};
-use super::{TargetArgs, print as print_line, say, write_json};
+use super::{TargetArgs, print as print_line, say, tile_op, write_json};
 use crate::session::{self, Refusal};
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -76,8 +76,7 @@ fn operations(names: &[String]) -> Result<Vec<&'static TileOp>, Refusal> {
         if plain == "all" {
             return Ok(OPS.iter().filter(|o| !o.sig.view).collect());
         }
-        let op = tile::find(&plain)
-            .ok_or_else(|| anyhow!("no tile operation `{name}`; `ptoemu explain` lists all"))?;
+        let op = tile_op(name)?;
         if op.sig.view {
             let text = "moves global memory: verify covers operations on tiles";
             return Err(anyhow!("{plain} {text}").into());
