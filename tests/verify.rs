@@ -150,6 +150,40 @@ fn templates_verify_clean() {
     }
 }
 
+/// Bytes beyond the valid region of dst belong to somebody else, padding too, and a copy of them
+/// onto themselves writes them as well.
+#[test]
+fn stray_writes_of_own_950_microcode_are_found() {
+    let dir = scratch("stray");
+    let own = |shape: &str, change: &dyn Fn(&str) -> String, place: &str| {
+        let line = format!("verify trowexpand -v 950pr --types f32 {shape} --emit-template");
+        let text = stdout(&words(&dir, &line, 0));
+        let changed = change(&text);
+        assert_ne!(text, changed);
+        fs::write(dir.join("own.pto"), changed).unwrap();
+        let line = "verify trowexpand -v 950pr --microcode own.pto --cases 20 --json -";
+        let fault = &json(&words(&dir, line, 1))["findings"][0]["faults"][0];
+        assert_eq!(fault["code"], "verify.stray", "{fault}");
+        assert!(fault["message"].as_str().unwrap().starts_with(place), "{fault}");
+    };
+    let far = |text: &str| {
+        let store = text.lines().find(|l| l.trim().starts_with("pto.vsts")).expect("a store");
+        let (head, tail) = store.split_once("%dst_p[").unwrap();
+        let (_, tail) = tail.split_once(']').unwrap();
+        let far = "%far = arith.constant 2048 : index";
+        text.replace(store, &format!("{store}\n{far}\n{head}%dst_p[%far]{tail}"))
+    };
+    own("--rows 1 --cols 64", &far, "256 bytes are written outside every operand");
+    let padding = |text: &str| text.replace("%c70 = arith.constant 70", "%c70 = arith.constant 72");
+    own("--rows 3 --cols 70", &padding, "24 bytes are written in dst outside its valid region");
+    let copy = |text: &str| {
+        let block = "pto.mte_ub_ub %src_p, %src_p, %c1 nburst(%c1, %c0, %c0) : !pto.ptr<f32, ub>, \
+                     !pto.ptr<f32, ub>, i64, i64, i64, i64";
+        text.replace("pto.vecscope", &format!("{block}\npto.vecscope"))
+    };
+    own("--rows 1 --cols 64", &copy, "32 bytes are written in src");
+}
+
 #[test]
 fn a_kernel_runs_with_own_microcode() {
     let dir = scratch("run");

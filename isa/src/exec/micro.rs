@@ -48,6 +48,7 @@ impl Exec<'_> {
         let site = self.machine.log.site;
         self.a5.listeners().for_each(|s| s.enter_scope(span));
         let record = self.machine.log.stream.records.len() as u32;
+        self.a5.core.writer = record;
         self.machine.before(record);
         let flow = self.block(frame, body)?;
         if self.machine.log.stream.records.len() == record as usize {
@@ -101,6 +102,7 @@ impl Exec<'_> {
         let args = self.operands(frame, s)?;
         if !self.a5.in_scope {
             self.a5.core.footprint.take();
+            self.a5.core.writer = self.machine.log.stream.records.len() as u32;
         }
         let a5 = &mut self.a5;
         a5.core.ctrl = self.machine.regs.ctrl;

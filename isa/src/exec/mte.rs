@@ -110,6 +110,7 @@ impl Exec<'_> {
         let fill = self.fill(frame, s)?;
         let record = self.record_transfer(s, src, dst, len, (total, &dims));
         let loops = dims.iter().skip(1).any(|d| d.0 > 1);
+        self.a5.core.writer = record.unwrap_or(NONE);
         record.inspect(|r| self.machine.before(*r));
         let short = self.bursts(s, src, dst, len, (total, &dims), fill.as_ref())?;
         record.inspect(|r| self.machine.after(*r));
@@ -318,7 +319,7 @@ impl Exec<'_> {
         let end = fill.map_or(len, |f| (left + len + f.right).next_multiple_of(32));
         self.ub_range(s, to, end)?;
         let (b, at, held) = self.gm_range(s, from, len)?;
-        let poison = self.options.settings.poison;
+        let (poison, writer) = (self.options.settings.poison, self.a5.core.writer);
         let m = &mut self.machine;
         let mem = &m.gm.buffers()[b].mem;
         let out = m.ub.bytes.get_mut(to, end as usize);
@@ -334,9 +335,9 @@ impl Exec<'_> {
         let row = &mut out[left as usize..(left + len) as usize];
         row.fill(poison);
         row[..data.len()].copy_from_slice(data);
-        m.ub.shadow.set(to, to + end, true, NONE);
-        m.ub.shadow.set(to + left, to + left + len, false, NONE);
-        m.ub.shadow.copy_from(&mem.shadow, at, to + left, data.len() as u64, NONE);
+        m.ub.shadow.set(to, to + end, true, writer);
+        m.ub.shadow.set(to + left, to + left + len, false, writer);
+        m.ub.shadow.copy_from(&mem.shadow, at, to + left, data.len() as u64, writer);
         Ok(())
     }
 
@@ -373,7 +374,7 @@ impl Exec<'_> {
         if let Some(out) = ub.bytes.get_mut(to, len as usize) {
             out.copy_from_slice(&data);
         }
-        ub.shadow.copy(from, to, len, NONE);
+        ub.shadow.copy(from, to, len, self.a5.core.writer);
         Ok(())
     }
 }

@@ -234,8 +234,11 @@ impl Log {
     /// `vabs.f32 on PIPE_V`: what a record is, for messages.
     pub fn describe(&self, record: u32) -> Option<String> {
         let r = self.stream.records.get(record as usize)?;
-        let op = Op::ALL.get(usize::from(r.op.0))?;
-        Some(format!("{}.{} on {}", op.mnemonic(), r.dtype, r.pipe.name()))
+        let name = match self.family {
+            Family::A2A3 => Op::ALL.get(usize::from(r.op.0))?.mnemonic(),
+            Family::A5 => a5::catalogue::catalogue().get(r.op)?.mnemonic,
+        };
+        Some(format!("{name}.{} on {}", r.dtype, r.pipe.name()))
     }
 
     /// The last record that changed the state a finding is about.
