@@ -27,6 +27,8 @@ pub(super) enum Held {
     Instr(Instr),
     /// A tile operation of the 950.
     Tile(Box<Call>),
+    /// The check of the positions that the data of a tile operation names.
+    Positions(Box<Call>),
     /// A transfer of the 950, with its loop registers and pad value.
     Transfer(Frame, Box<MoveStmt>, [[[i64; 3]; 2]; 2], u64),
     /// A vecscope.
@@ -170,6 +172,7 @@ impl Exec<'_> {
                 let (machine, core) = (&mut self.machine, &mut self.a5.core);
                 tile::a5(&call, &mut tile::a5::Values { machine, core })
             }
+            Held::Positions(call) => tile::positions(&call, self.machine.ub.bytes.as_slice()),
             Held::Transfer(frame, s, loops, pad) => {
                 let now = (self.a5.loops, self.a5.pad);
                 (self.a5.loops, self.a5.pad) = (loops, pad);

@@ -50,6 +50,9 @@ impl Exec<'_> {
             self.machine.defines((call.dst.addr, call.dst.end()), call.partial());
         }
         self.order(pipe, &touches(&call, &self.options.limits))?;
+        if matches!(call.op.operator, Operator::Gather | Operator::GatherB) {
+            self.positions(pipe, &call)?;
+        }
         if let Some(own) = self.program.microcode.iter().find(|o| o.op.name == call.op.name) {
             return own.issue(&call, &mut self.machine, &mut self.a5.core);
         }
@@ -60,6 +63,14 @@ impl Exec<'_> {
                 let (machine, core) = (&mut self.machine, &mut self.a5.core);
                 tile::a5(&call, &mut tile::a5::Values { machine, core })
             }
+        }
+    }
+
+    /// Checks the positions the data of a call names, as soon as the data is there.
+    fn positions(&mut self, pipe: Pipe, call: &Call) -> Done {
+        match self.queues.blocked(pipe) {
+            true => self.hold(pipe, Held::Positions(Box::new(call.clone()))),
+            false => tile::positions(call, self.machine.ub.bytes.as_slice()),
         }
     }
 

@@ -5,7 +5,7 @@ use super::Tile;
 use super::asm::{Asm, rounds};
 use super::call::Call;
 use super::check::{Checker, Verdict, refuse};
-use super::meaning::Mem;
+use super::meaning::{Mem, bits_of, int_of};
 use super::op::Operator;
 use crate::machine::Stop;
 use crate::table::Op;
@@ -118,8 +118,35 @@ fn mode(pattern: u8) -> Option<u64> {
     })
 }
 
+/// Do the positions that the contents of UB name lie in the tile they are read from?
+pub(crate) fn positions(call: &Call, ub: &[u8]) -> Done {
+    let (src, named) = (call.source(0), call.source(1));
+    let (rows, cols) = match call.op.operator {
+        Operator::Gather => named.valid(),
+        Operator::GatherB => {
+            let (rows, cols) = call.dst.valid();
+            (rows, cols / call.dst.per_block())
+        }
+        _ => return Ok(()),
+    };
+    for r in 0..rows {
+        for c in 0..cols {
+            let at = named.at(r, c);
+            let bytes = ub.get(at as usize..at.saturating_add(named.size()) as usize);
+            // What lies beyond UB is a matter of range.
+            let Some(n) = bytes.map(bits_of) else { return Ok(()) };
+            match call.op.operator {
+                Operator::Gather => stray(call, n, src)?,
+                _ => stray_block(call, n, src)?,
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Elements by number, blocks by byte offset, elements of a pattern, elements to where an index says.
 pub fn reference(call: &Call, mem: &mut Mem) -> Done {
+    positions(call, mem.ub)?;
     match call.op.operator {
         Operator::Pattern => keep(call, mem),
         Operator::GatherB => take_blocks(call, mem),
@@ -139,17 +166,29 @@ fn stray(call: &Call, n: u64, t: &Tile) -> Result<(), Stop> {
     if n < most {
         return Ok(());
     }
+    let n = int_of(call.source(1).dtype, n);
     let text = format!("index {n} leads out of `{}`, which has {most} elements", t.name);
     let d = Diagnostic::error("memcheck.index", format!("{}: {text}", call.op.name));
     Err(Stop(Box::new(d.help("indices count elements from the start of the tile"))))
+}
+
+/// An offset of a block that leads out of its tile.
+fn stray_block(call: &Call, offset: u64, t: &Tile) -> Done {
+    if offset.saturating_add(32) <= t.bytes() {
+        return Ok(());
+    }
+    let text =
+        format!("offset {offset:#x} leads out of `{}`, which has {} bytes", t.name, t.bytes());
+    let d = Diagnostic::error("memcheck.index", format!("{}: {text}", call.op.name));
+    let help = "offsets count bytes from the start of the tile, and a whole block of 32 is read";
+    Err(Stop(Box::new(d.help(help))))
 }
 
 fn take(call: &Call, mem: &mut Mem) -> Done {
     let (src, idx) = (call.source(0), call.source(1));
     let mut out = Vec::new();
     for n in mem.read_valid(idx)? {
-        stray(call, n, src)?;
-        out.push(super::meaning::bits_of(mem.bytes(nth(src, n), src.dtype.size())?));
+        out.push(bits_of(mem.bytes(nth(src, n), src.dtype.size())?));
     }
     mem.write_valid(&call.dst, &out)
 }

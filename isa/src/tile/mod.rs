@@ -54,6 +54,7 @@ pub use agree::agree;
 pub use asm::{Asm, SCRATCH, SCRATCH_BYTES};
 pub use call::{Attrs, Call, GmLayout, GmView, OperandOrder, Sat, Scalar};
 pub use check::{Checker, Limits, check};
+pub(crate) use gather::positions;
 pub use list::OPS;
 pub use meaning::{Mem, combine, single};
 pub use op::{Operator, Signature, TileOp, Tmp, Tolerance, Types, a2a3, find, reference};
