@@ -97,7 +97,7 @@ pub fn check(stream: &Stream, options: &Options) -> Vec<Finding> {
     let mut check = Check {
         stream,
         options,
-        order: Order::default(),
+        order: Order::of(&stream.records),
         touched: std::array::from_fn(|_| std::array::from_fn(|_| Default::default())),
         registers: [[0; PIPES]; REGISTERS.len()],
         found: Vec::new(),

@@ -22,6 +22,8 @@ pub(super) struct Order {
     releases: FxHashMap<u32, Clock>,
     /// Event ids set and not waited for, one bit each.
     pending: [[u8; PIPES]; PIPES],
+    /// Event ids the program sets anywhere, one bit each.
+    used: [[u8; PIPES]; PIPES],
 }
 
 fn join(to: &mut Clock, from: &Clock) {
@@ -31,6 +33,17 @@ fn join(to: &mut Clock, from: &Clock) {
 }
 
 impl Order {
+    /// Of a program with these records; nothing is ordered yet.
+    pub fn of(records: &[Record]) -> Self {
+        let mut order = Order::default();
+        for f in records.iter().filter(|r| r.kind == Kind::SetFlag).filter_map(Record::flag) {
+            if named(f) {
+                order.used[f.src as usize][f.dst as usize] |= bit(f.id);
+            }
+        }
+        order
+    }
+
     /// What is complete before the next record of `pipe`.
     ///
     /// S hands the records to the pipes in order, so what it has waited for is complete for them.
@@ -88,10 +101,11 @@ impl Order {
         clock
     }
 
-    /// An event id of the pair that is not in use now.
+    /// An event id of the pair that the program never sets, or else one that is not set now: the
+    /// line it is meant for may run again while another is.
     pub fn free_id(&self, src: usize, dst: usize) -> Option<u32> {
-        let free = self.pending[src][dst].trailing_ones();
-        (free < 8).then_some(free)
+        let free = |ids: u8| Some(ids.trailing_ones()).filter(|n| *n < 8);
+        free(self.used[src][dst]).or_else(|| free(self.pending[src][dst]))
     }
 }
 
