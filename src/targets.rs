@@ -7,7 +7,7 @@ use ptoemu_core::target::read::{Node, Value, read};
 use ptoemu_core::target::{Family, Target};
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The target files of this build: name and text.
@@ -81,6 +81,14 @@ fn own_names(file: &Arc<SourceFile>) -> Result<(), Vec<Diagnostic>> {
 
 /// Loads a target file, bases from the embedded ones or from beside the file.
 pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, Vec<Diagnostic>> {
+    load_with_bases(file, dir).map(|(target, _)| target)
+}
+
+/// The same, with the names of the files read: its own and those of bases beside it.
+fn load_with_bases(
+    file: &Arc<SourceFile>,
+    dir: Option<&Path>,
+) -> Result<(Target, Vec<String>), Vec<Diagnostic>> {
     let load = |known: Arc<Catalogue>| {
         // A file may have the name of a built-in base: it is not its own base then.
         let passed = RefCell::new(vec![file.name.clone()]);
@@ -97,14 +105,15 @@ pub fn load_file(file: &Arc<SourceFile>, dir: Option<&Path>) -> Result<Target, V
             });
             own.or_else(|| embedded(name))
         };
-        Target::load(file, &resolve, known)
+        let target = Target::load(file, &resolve, known)?;
+        Ok((target, passed.into_inner()))
     };
     // The family stands in the file or in its base; until it is known nothing is checked.
     let loose = load(Arc::default())?;
     if dir.is_some() {
         own_names(file)?;
     }
-    load(catalogue(loose.family))
+    load(catalogue(loose.0.family))
 }
 
 /// All embedded targets that are no mere bases.
@@ -141,6 +150,17 @@ pub fn find(name: &str) -> Result<Target, Refused> {
         })
         .collect();
     Err(Refused::Name(anyhow!("no target `{name}`; there are {}", known.join("; "))))
+}
+
+/// Files that a name of a target stands for: none if it is built in.
+pub fn files(name: &str) -> Vec<PathBuf> {
+    let path = Path::new(name);
+    if !name.ends_with(".ron") {
+        return Vec::new();
+    }
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let read = load_with_bases(&SourceFile::new(name, text), path.parent());
+    read.map_or(vec![path.into()], |(_, names)| names.into_iter().map(PathBuf::from).collect())
 }
 
 /// A target with `--set PATH=VALUE` overrides applied.

@@ -40,6 +40,16 @@ pub enum Format {
 /// The page of all targets.
 pub const PAGE: &str = "report.html";
 
+/// Files that stand under these names in every folder of traces of their formats.
+pub const FIXED: [&str; 6] = [
+    PAGE,
+    "timeline.txt",
+    "run.pftrace",
+    "PipeUtilization.csv",
+    "pipeline.kanata",
+    "simulator/trace.json",
+];
+
 /// What to write.
 #[derive(Clone, Debug)]
 pub struct Wanted {

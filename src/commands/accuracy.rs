@@ -1,6 +1,7 @@
 //! `ptoemu accuracy`: the cycle model against published measurements, case by case.
 
 use super::output::{short, table};
+use super::places::Places;
 use super::run::{Microcode, built_in};
 use super::{TargetArgs, print, write_json};
 use crate::measured::{self, Row, Scored};
@@ -58,6 +59,8 @@ pub fn accuracy(args: &AccuracyArgs) -> Result<u8, Refusal> {
     if args.measured.is_empty() && args.lines.is_none() {
         return Err(anyhow::anyhow!("give --measured FILE.csv or --lines FILE.csv").into());
     }
+    let places = Places::default().target(&args.target).reads(&args.measured).reads(&args.lines);
+    places.writes("--json", &args.json).check_writable()?;
     let target = args.target.one()?;
     let quirks = built_in(&args.microcode)?;
     let mut rows = Vec::new();

@@ -1,6 +1,7 @@
 //! `ptoemu calibrate`: figures of a target from measurements.
 
 use super::output::{percent, table};
+use super::places::Places;
 use super::run::{Microcode, built_in};
 use super::{TargetArgs, print, say, write_json};
 use crate::calibrate::samples::{self, Exe, Options};
@@ -59,6 +60,13 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
     let target = args.target.one()?;
     let named = args.target.target.first().map_or("", String::as_str);
     let base = args.out.as_deref().map(|out| base_of(named, out, &target)).transpose()?;
+    Places::default()
+        .target(&args.target)
+        .reads(&args.measured)
+        .folder("--page", &args.page, &files::FIXED)
+        .writes("-o", &args.out)
+        .writes("--json", &args.json)
+        .check()?;
     for path in args.out.iter().chain(args.json.iter().filter(|p| p.as_os_str() != "-")) {
         crate::data::writable(path)?;
     }

@@ -1,6 +1,7 @@
 //! What one `run` is about: kernel, arguments, expected arrays, files to write. Everything that can
 //! be wrong with them is refused before the program runs.
 
+use super::places::Places;
 use super::run::RunArgs;
 use super::screen::sync_text;
 use crate::args::{self, Given};
@@ -50,8 +51,21 @@ impl Case {
             let (name, path) = args::file(g)?;
             case.goldens.push(Golden { array: data::read(&path)?, name, path });
         }
+        let inside = case.folder.iter().flat_map(|d| std::fs::read_dir(d).into_iter().flatten());
+        let inside = inside.flatten().map(|e| e.path()).filter(|p| is_read(p));
+        Places::default()
+            .program(&args.program)
+            .reads([&case.kernel])
+            .reads(inside)
+            .reads(case.goldens.iter().map(|g| &g.path))
+            .folder("--trace", &args.trace, &crate::trace_files::FIXED)
+            .writes("--out", case.outs.iter().map(|(_, p)| p))
+            .writes("--emit-sync", &args.emit_sync)
+            .writes("--json", &args.json)
+            .check()?;
         let written = case.outs.iter().map(|(_, p)| p).chain(&args.emit_sync);
-        places(written.chain(args.json.iter().filter(|p| p.as_os_str() != "-")))?;
+        let mut written = written.chain(args.json.iter().filter(|p| p.as_os_str() != "-"));
+        written.try_for_each(|p| data::writable(p))?;
         args.trace.iter().try_for_each(|dir| data::writable_folder(dir))?;
         Ok(case)
     }
@@ -277,21 +291,10 @@ fn no_buffer(p: &Program, name: &str) -> Diagnostic {
         .help(format!("its buffers are {}", names.join(", ")))
 }
 
-/// Every file to write can be written, and only once.
-fn places<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
-    let mut seen: Vec<PathBuf> = Vec::new();
-    for path in paths {
-        data::writable(path)?;
-        if data::special(path) {
-            continue;
-        }
-        let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name = path.file_name().unwrap_or_default();
-        let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf()).join(name);
-        if seen.contains(&whole) {
-            return Err(anyhow!("{} would be written twice", path.display()));
-        }
-        seen.push(whole);
-    }
-    Ok(())
+/// Does a case folder give a file of this name to the run?
+fn is_read(path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let number = name.trim_start_matches("golden_").strip_prefix('v');
+    path.extension().is_some_and(|e| e == "bin")
+        && number.is_some_and(|n| n.parse::<usize>().is_ok())
 }

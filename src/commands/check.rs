@@ -1,8 +1,8 @@
 //! `ptoemu check`.
 
+use super::places::Places;
 use super::run::ProgramArgs;
 use super::{print, show_all, write_json};
-use crate::data;
 use crate::idle::{self, Idle};
 use crate::report::{self, FindingReport};
 use crate::session::{Ran, Refusal, execute, read_source};
@@ -45,7 +45,8 @@ pub fn check(args: &CheckArgs) -> Result<u8, Refusal> {
     let targets = args.program.target.load()?;
     let request = args.program.request(args.program.given()?)?;
     let source = read_source(&args.kernel)?;
-    args.json.iter().filter(|p| p.as_os_str() != "-").try_for_each(|p| data::writable(p))?;
+    let places = Places::default().program(&args.program).reads([&args.kernel]);
+    places.writes("--json", &args.json).check_writable()?;
     let (mut status, mut reports) = (0, Vec::new());
     for target in &targets {
         let mut ran = execute(&source, target, &request)?;

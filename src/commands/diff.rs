@@ -1,6 +1,7 @@
 //! `ptoemu diff`.
 
 use super::page::again;
+use super::places::Places;
 use super::run::ProgramArgs;
 use super::{print, show_all, write_json};
 use crate::session::{Refusal, execute, read_source, timelines};
@@ -35,8 +36,9 @@ pub struct DiffArgs {
 
 /// Compares two runs. That they differ is no failure.
 pub fn diff(args: &DiffArgs) -> Result<u8, Refusal> {
-    let mut files = args.json.iter().filter(|p| p.as_os_str() != "-").chain(&args.html);
-    files.try_for_each(|p| crate::data::writable(p))?;
+    let places = Places::default().program(&args.program);
+    let places = args.inputs.iter().fold(places, |p, i| p.reads(read_from(i, args.core)));
+    places.writes("--html", &args.html).writes("--json", &args.json).check_writable()?;
     let mut sides = Vec::new();
     for path in &args.inputs {
         if path.extension().is_some_and(|e| e == "pto") {
@@ -89,6 +91,30 @@ fn programs(args: &DiffArgs, path: &Path) -> Result<Vec<Side>, Refusal> {
         out.push(Side::of(&trace));
     }
     Ok(out)
+}
+
+/// The files an input stands for.
+fn read_from(path: &Path, core: u32) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_path_buf()];
+    }
+    let mut out = vec![profile(path, core)];
+    for dir in [path.join("dump"), path.to_path_buf()] {
+        let kinds = ["instr_popped_log", "instr_log"];
+        out.extend(kinds.iter().filter_map(|kind| find(&dir, core, kind).ok().flatten()));
+        out.push(summary_log(&dir, core));
+    }
+    out
+}
+
+/// Where a folder of traces keeps the profile of a core.
+fn profile(path: &Path, core: u32) -> PathBuf {
+    path.join(format!("simulator/core{core}.veccore0/profile.json"))
+}
+
+/// Where a folder of dumps keeps the sums of a core.
+fn summary_log(dir: &Path, core: u32) -> PathBuf {
+    dir.join(format!("core{core}_summary_log"))
 }
 
 /// A report or a folder.
@@ -149,7 +175,7 @@ fn below(path: &Path, core: u32) -> Vec<PathBuf> {
             let found = [p.join("dump"), p.clone()].map(|d| find(&d, core, kind).ok().flatten());
             found.iter().any(Option::is_some)
         };
-        p.join(format!("simulator/core{core}.veccore0/profile.json")).is_file()
+        profile(p, core).is_file()
             || dump("instr_popped_log") && dump("instr_log")
     };
     let mut all: Vec<PathBuf> = entries.filter(|p| p.is_dir()).filter(holds).collect();
@@ -159,7 +185,7 @@ fn below(path: &Path, core: u32) -> Vec<PathBuf> {
 
 /// The profile of a core in a folder of traces.
 fn saved(path: &Path, core: u32) -> Result<Option<Side>> {
-    let file = path.join(format!("simulator/core{core}.veccore0/profile.json"));
+    let file = profile(path, core);
     if !file.is_file() {
         return Ok(None);
     }
@@ -180,7 +206,7 @@ fn dumps(path: &Path, core: u32) -> Result<Option<Side>> {
         let name = format!("{}, core {core}", path.display());
         let (one, two) = (BufReader::new(open(&popped)?), BufReader::new(open(&ended)?));
         let mut side = dump::read(&name, one, two).map_err(|e| anyhow!(e))?;
-        let log = dir.join(format!("core{core}_summary_log"));
+        let log = summary_log(&dir, core);
         if log.is_file() {
             dump::summary(&mut side, BufReader::new(open(&log)?));
         }

@@ -1,6 +1,7 @@
 //! `ptoemu explain`.
 
 use super::output::{short, table};
+use super::places::Places;
 use super::{TargetArgs, print, tile_op, write_json};
 use crate::session::Refusal;
 use clap::Args;
@@ -58,6 +59,8 @@ struct TileReport {
 
 /// Explains one name, or lists all.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Refusal> {
+    let places = Places::default().target(&args.target);
+    places.writes("--json", &args.json).check_writable()?;
     let Some(name) = &args.name else { return list(&args.json) };
     let (base, dtype) = match name.rsplit_once('.') {
         Some((b, t)) if t.parse::<DType>().is_ok() => (b, t.parse::<DType>().ok()),

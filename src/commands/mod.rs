@@ -11,6 +11,7 @@ mod op;
 mod output;
 mod page;
 mod parse;
+mod places;
 mod run;
 mod screen;
 mod sensitivity;

@@ -1,6 +1,7 @@
 //! `ptoemu op`: the everyday question about one tile operation.
 
 use super::output::table;
+use super::places::Places;
 use super::run::{Deny, Microcode, Order, built_in, order, quirks};
 use super::{TargetArgs, print, say, show_all, tile_op, write_json};
 use crate::report::{self, FindingReport};
@@ -201,9 +202,8 @@ pub fn op(args: &OpArgs) -> Result<u8, Refusal> {
     let call = case.call(Placement::Packed { align: 512 });
     let mut report = Report { results: Vec::new() };
     let mut strays = Vec::new();
-    for path in args.emit_pto.iter().chain(args.json.iter().filter(|p| p.as_os_str() != "-")) {
-        crate::data::writable(path)?;
-    }
+    let places = Places::default().target(&args.target).microcode(&args.case.microcode);
+    places.writes("--emit-pto", &args.emit_pto).writes("--json", &args.json).check_writable()?;
     for target in &targets {
         let limits = limits(target);
         let settings = Settings { ub_bytes: limits.ub_bytes, ..Settings::of(target.family) };

@@ -1,5 +1,6 @@
 //! `ptoemu parse`.
 
+use super::places::Places;
 use super::{print, say, show_all, write_json};
 use crate::session::{Refusal, read_source};
 use clap::Args;
@@ -47,6 +48,8 @@ pub fn parse(args: &ParseArgs) -> Result<u8, Refusal> {
     if args.print && args.json.as_ref().is_some_and(|p| p.as_os_str() == "-") {
         return Err(anyhow::anyhow!("--print and --json - both write to stdout").into());
     }
+    let places = Places::default().reads(&args.files);
+    places.writes("--json", &args.json).check_writable()?;
     let mut report = Report { files: Vec::new(), errors: 0 };
     for path in &args.files {
         let source = match read_source(path) {

@@ -1,8 +1,9 @@
 //! `ptoemu sensitivity`: which figures the cycles of a program depend on.
 
 use super::output::table;
+use super::places::Places;
 use super::run::{ProgramArgs, built_in};
-use super::subject::{Choice, FormArgs, folder};
+use super::subject::{Choice, FormArgs, folder, kernel};
 use super::{print, say, show_all, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
@@ -61,6 +62,13 @@ pub fn sensitivity(args: &SensitivityArgs) -> Result<u8, Refusal> {
     let quirks = built_in(&args.program.microcode)?;
     let subject = args.case.subject(&args.subject, &args.program, quirks)?;
     let rival = args.against.as_deref().map(|a| rival(args, a, quirks)).transpose()?;
+    Places::default()
+        .program(&args.program)
+        .reads(kernel(&args.subject))
+        .targets(args.against.iter().flat_map(|a| a.split(',').map(str::trim)))
+        .folder("-o", &args.out, &files::FIXED)
+        .writes("--json", &args.json)
+        .check()?;
     folder(&args.out)?;
     if let Some(path) = args.json.iter().find(|p| p.as_os_str() != "-") {
         crate::data::writable(path)?;

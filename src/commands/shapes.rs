@@ -1,8 +1,9 @@
 //! `ptoemu shapes`: a program over rows and columns.
 
 use super::output::table;
+use super::places::Places;
 use super::run::{ProgramArgs, built_in};
-use super::subject::{Choice, FormArgs, folder, kernel_source};
+use super::subject::{Choice, FormArgs, folder, kernel, kernel_source};
 use super::{print, say, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
@@ -51,6 +52,13 @@ pub fn shapes(args: &ShapesArgs) -> Result<u8, Refusal> {
     let quirks = built_in(&args.program.microcode)?;
     let contenders = contenders(args, quirks)?;
     let (name, family) = family(args, quirks)?;
+    Places::default()
+        .program(&args.program)
+        .reads(kernel(&args.subject))
+        .targets(args.against.iter().flat_map(|a| a.split(',').map(str::trim)))
+        .folder("-o", &args.out, &files::FIXED)
+        .writes("--json", &args.json)
+        .check()?;
     folder(&args.out)?;
     if let Some(path) = args.json.iter().find(|p| p.as_os_str() != "-") {
         crate::data::writable(path)?;

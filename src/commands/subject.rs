@@ -78,6 +78,11 @@ impl FormArgs {
     }
 }
 
+/// The kernel a subject reads: operations are no files.
+pub fn kernel(words: &[String]) -> Option<&String> {
+    words.first().filter(|_| words.len() == 1)
+}
+
 /// Reads a kernel; the name of a tile operation alone is none. `form` is how operations are given.
 pub fn kernel_source(name: &str, form: &str) -> Result<Arc<SourceFile>, Refusal> {
     let path = Path::new(name);

@@ -1,5 +1,6 @@
 //! `ptoemu trace`.
 
+use super::places::Places;
 use super::run::ProgramArgs;
 use super::{page, print, say, show_all, write_json};
 use crate::batch::Batch;
@@ -66,6 +67,12 @@ pub fn trace(args: &TraceArgs) -> Result<u8, Refusal> {
     let request = args.program.request(args.program.given()?)?;
     let source = read_source(&args.kernel)?;
     let root = args.out.clone().unwrap_or_else(|| default_folder(&args.kernel));
+    Places::default()
+        .program(&args.program)
+        .reads([&args.kernel])
+        .folder("-o", &Some(root.clone()), &trace_files::FIXED)
+        .writes("--json", &args.json)
+        .check()?;
     args.json.iter().filter(|p| p.as_os_str() != "-").try_for_each(|p| data::writable(p))?;
     data::writable_folder(&root)?;
     own_folders(&targets)?;

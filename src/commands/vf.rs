@@ -1,6 +1,7 @@
 //! `ptoemu vf`: cycles of a timing-only vector function.
 
 use super::output::table;
+use super::places::Places;
 use super::{TargetArgs, print, show_all, write_json};
 use crate::session::{Refusal, read_source};
 use crate::vf_program::{self, post_update_loads};
@@ -91,6 +92,8 @@ pub fn vf(args: &VfArgs) -> Result<u8, Refusal> {
     if args.post_update {
         post_update_loads(&mut program);
     }
+    let places = Places::default().target(&args.target).reads([&args.program]);
+    places.writes("--json", &args.json).check_writable()?;
     let mut report = Report { results: Vec::new() };
     for t in &targets {
         if t.family != Family::A5 {

@@ -11,6 +11,9 @@ pub const PAGE: &str = "study.html";
 /// Its rows.
 pub const ROWS: &str = "study.csv";
 
+/// Files of a study whose rows stand with its page.
+pub const FIXED: [&str; 2] = [PAGE, ROWS];
+
 /// Can the folder be written? Refuses before anything is computed.
 pub fn prepare(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;

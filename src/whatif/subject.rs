@@ -7,6 +7,7 @@ use ptoemu_core::stream::Stream;
 use ptoemu_core::target::{Family, Target};
 use ptoemu_isa::case::{self, Case, Placement};
 use ptoemu_isa::tile;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A kernel with its arguments, or one tile operation on tiles of one shape.
@@ -62,6 +63,13 @@ impl Subject {
         let to = case.to.map_or(String::new(), |t| format!(" to {t}"));
         let name = format!("{} {}{to}", case.op.name, case.dtype);
         Subject { name, shape, place: None, what: What::Op(Box::new(case)) }
+    }
+
+    /// Files it was made from.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let What::Kernel { source, request } = &self.what else { return Vec::new() };
+        let arrays = request.args.iter().filter_map(|a| a.file.clone());
+        arrays.chain(request.microcode.clone()).chain([PathBuf::from(&source.name)]).collect()
     }
 
     /// The operation, if it is one.

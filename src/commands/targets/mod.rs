@@ -4,6 +4,7 @@ mod form;
 mod new;
 
 use super::output::{short, table};
+use super::places::Places;
 use super::{TargetArgs, print, say, show_all, write_json};
 use crate::report::{FindingReport, finding};
 use crate::session::Refusal;
@@ -107,10 +108,14 @@ pub fn targets(args: &TargetsArgs) -> Result<u8, Refusal> {
     match &args.what {
         What::List { json } => list(json),
         What::Show { name, sets, paths, json } => {
+            Places::default().targets([name]).writes("--json", json).check_writable()?;
             let target = with_overrides(name, sets)?;
             show(&target, *paths, json)
         }
-        What::Diff { a, b, json } => diff(a, b, json),
+        What::Diff { a, b, json } => {
+            Places::default().targets([a, b]).writes("--json", json).check_writable()?;
+            diff(a, b, json)
+        }
         What::New { from, name, sets, output } => {
             let path = new::new(from, name, sets, output)?;
             say(&format!("{}: `ptoemu targets check` reads it again", path.display()));
@@ -121,7 +126,12 @@ pub fn targets(args: &TargetsArgs) -> Result<u8, Refusal> {
             print(&text);
             Ok(0)
         }
-        What::Check { files, json } => check(files, json),
+        What::Check { files, json } => {
+            let names = files.iter().map(|f| f.to_string_lossy());
+            let places = Places::default().reads(files).targets(names);
+            places.writes("--json", json).check_writable()?;
+            check(files, json)
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod replay;
 mod report;
 mod sweep;
 
+use super::places::Places;
 use super::run::{Microcode, quirks};
 use super::{TargetArgs, print as print_line, say, tile_op, write_json};
 use crate::session::{self, Refusal};
@@ -171,9 +172,8 @@ pub fn verify(args: &VerifyArgs) -> Result<u8, Refusal> {
     if args.junit.as_ref().is_some_and(|p| p.as_os_str() == "-") {
         return Err(anyhow!("--junit takes the name of a file").into());
     }
-    for path in args.json.iter().filter(|p| p.as_os_str() != "-").chain(&args.junit) {
-        crate::data::writable(path)?;
-    }
+    let places = Places::default().target(&args.target).microcode(&args.microcode);
+    places.writes("--json", &args.json).writes("--junit", &args.junit).check_writable()?;
     if let Some(dir) = &args.out {
         crate::data::writable_folder(dir)?;
     }

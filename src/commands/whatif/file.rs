@@ -48,12 +48,14 @@ pub(super) struct Plan {
     pub output: Option<std::path::PathBuf>,
     /// Folder of its page, likewise.
     pub page: Option<std::path::PathBuf>,
+    /// Files it was read from besides itself: kernels, arrays, microcode, targets.
+    pub files: Vec<std::path::PathBuf>,
 }
 
 /// Reads a study file; paths in it are relative to it.
 pub(super) fn load(path: &Path) -> Result<Plan, Refusal> {
     let file = read_source(path)?;
-    let mut r = Reader { file, dir: path.parent().unwrap_or(Path::new("")), faults: Vec::new() };
+    let mut r = Reader { file, dir: path.parent().unwrap_or(Path::new("")), faults: Vec::new(), files: Vec::new() };
     let plan = r.study();
     if r.faults.is_empty() { Ok(plan) } else { Err(Refusal::Program(r.faults)) }
 }
@@ -62,6 +64,8 @@ struct Reader<'p> {
     file: Arc<SourceFile>,
     dir: &'p Path,
     faults: Vec<Diagnostic>,
+    /// Files of targets.
+    files: Vec<std::path::PathBuf>,
 }
 
 impl Reader<'_> {
@@ -79,7 +83,7 @@ impl Reader<'_> {
 
     fn study(&mut self) -> Plan {
         let mut study = Study { subjects: Vec::new(), targets: Vec::new(), grid: Grid::default() };
-        let mut plan = Plan { study: study.clone(), output: None, page: None };
+        let mut plan = Plan { study: study.clone(), output: None, page: None, files: Vec::new() };
         let root = match read(&self.file) {
             Ok(node) => node,
             Err(d) => {
@@ -134,6 +138,8 @@ impl Reader<'_> {
             Ok(grid) => study.grid = grid,
             Err(d) => self.faults.push(d),
         }
+        plan.files = study.subjects.iter().flat_map(Subject::files).collect();
+        plan.files.append(&mut self.files);
         plan.study = study;
         plan
     }
@@ -280,10 +286,9 @@ impl Reader<'_> {
         for (name, span) in self.texts(node) {
             // A file of that name beside the study comes first; all else is a name.
             let own = self.dir.join(&name);
-            let found = match name.ends_with(".ron") {
-                true => targets::find(&own.display().to_string()),
-                false => targets::find(&name),
-            };
+            let name = if name.ends_with(".ron") { own.display().to_string() } else { name };
+            self.files.extend(targets::files(&name));
+            let found = targets::find(&name);
             match found {
                 Ok(t) if out.iter().any(|o: &Target| o.name == t.name) => {
                     let message = format!("target {} is listed twice", t.name);

@@ -5,9 +5,10 @@ mod rows;
 mod summary;
 
 use super::op::CaseArgs;
+use super::places::Places;
 use super::run::ProgramArgs;
 use super::{TargetArgs, say};
-use crate::data::{same_file, save, writable};
+use crate::data::save;
 use crate::session::{Refusal, read_source};
 use crate::whatif::rows::Format;
 use crate::whatif::shard::{self, Shard};
@@ -142,7 +143,8 @@ pub fn whatif(args: &WhatifArgs) -> Result<u8, Refusal> {
                 }
             }
             let plan = Study { subjects, targets: files(target)?, grid: grid(target, study)? };
-            run(&plan, study, &|_| true, false)
+            let places = Places::default().target(target).microcode(&case.microcode);
+            run(&plan, study, places, &|_| true, false)
         }
         None => kernels(args),
     }
@@ -163,7 +165,8 @@ fn kernels(args: &WhatifArgs) -> Result<u8, Refusal> {
         }
         study.output = study.output.or(plan.output);
         study.page = study.page.or(plan.page);
-        return run(&plan.study, &study, &wants, deny);
+        let places = Places::default().reads([one]).reads(plan.files);
+        return run(&plan.study, &study, places, &wants, deny);
     }
     if let Some(study) = args.kernels.iter().find(|p| is_study(p)) {
         return Err(anyhow!("{}: give one study file alone", study.display()).into());
@@ -177,7 +180,8 @@ fn kernels(args: &WhatifArgs) -> Result<u8, Refusal> {
     }
     let grid = grid(&program.target, &args.study)?;
     let plan = Study { subjects, targets: files(&program.target)?, grid };
-    run(&plan, &args.study, &wants, deny)
+    let places = Places::default().reads(&args.kernels).program(program);
+    run(&plan, &args.study, places, &wants, deny)
 }
 
 /// Reads a kernel; operations have a command of their own.
@@ -211,10 +215,7 @@ fn merge(parts: &[PathBuf], output: &Option<PathBuf>) -> Result<u8, Refusal> {
         return Ok(0);
     };
     Format::of(path)?;
-    writable(path)?;
-    if parts.iter().any(|p| same_file(p, path)) {
-        return Err(anyhow!("{} is one of the parts: give -o another name", path.display()).into());
-    }
+    Places::default().reads(parts).writes("-o", output).check_writable()?;
     let rows = std::cell::Cell::new(0);
     let join = |out: &mut dyn Write| {
         rows.set(shard::merge(parts, out).map_err(std::io::Error::other)?);

@@ -3,8 +3,9 @@
 use super::StudyArgs;
 use super::summary::Summary;
 use crate::commands::output::table;
+use crate::commands::places::Places;
 use crate::commands::{print, say, show_all, write_json};
-use crate::data::{same_file, writable};
+use crate::data::writable;
 use crate::progress::Progress;
 use crate::session::Refusal;
 use crate::study::{files, pages};
@@ -33,12 +34,13 @@ enum Sink {
 pub(super) fn run(
     study: &Study,
     args: &StudyArgs,
+    places: Places,
     wants: &dyn Fn(&str) -> bool,
     deny: bool,
 ) -> Result<u8, Refusal> {
     study.check()?;
     let mut survey = survey_of(study, args)?;
-    let out = Outputs::of(args)?;
+    let out = Outputs::of(args, places)?;
     let range = args.shard.range(study.len().unwrap_or(0));
     let rows = Rows::new(study, out.format, args.shard);
     let mut summary = Summary::new(study);
@@ -114,7 +116,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn of(args: &StudyArgs) -> Result<Outputs, Refusal> {
+    fn of(args: &StudyArgs, places: Places) -> Result<Outputs, Refusal> {
         let file = |p: &PathBuf| p.as_os_str() != "-";
         let beside = args.page.as_ref().map(|dir| dir.join(files::ROWS));
         let rows = args.output.clone().or(beside).filter(file);
@@ -132,18 +134,13 @@ impl Outputs {
         if stdout(&args.output) && stdout(&args.json) {
             return Err(anyhow!("-o and --json both write to stdout: give two names").into());
         }
-        let json = args.json.as_ref().filter(|p| file(p));
-        let page = args.page.as_ref().map(|dir| dir.join(files::PAGE));
-        let all = [("-o", rows.as_ref()), ("--json", json), ("--page", page.as_ref())];
-        let given: Vec<_> = all.into_iter().filter_map(|(n, p)| Some((n, p?))).collect();
-        for (i, (a, path)) in given.iter().enumerate() {
-            if let Some((b, _)) = given[i + 1..].iter().find(|(_, other)| same_file(path, other)) {
-                let place = path.display();
-                return Err(anyhow!("{a} and {b} both write to {place}: give two names").into());
-            }
-        }
+        places
+            .writes("-o", &rows)
+            .writes("--json", &args.json)
+            .folder("--page", &args.page, &[files::PAGE])
+            .check()?;
         crate::commands::subject::folder(&args.page)?;
-        given.iter().try_for_each(|(_, path)| writable(path))?;
+        rows.iter().chain(args.json.iter().filter(|p| file(p))).try_for_each(|p| writable(p))?;
         Ok(Outputs { rows, format })
     }
 }
