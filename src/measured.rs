@@ -197,9 +197,10 @@ pub(crate) fn operation(name: &str) -> Result<&'static tile::TileOp, String> {
 
 /// Is the shape one that a UB could hold?
 pub(crate) fn fits(rows: u32, cols: u32) -> Result<(), String> {
-    match u64::from(rows) * u64::from(cols) > 1 << 18 {
-        true => Err(format!("{rows}x{cols} is larger than any UB")),
-        false => Ok(()),
+    match u64::from(rows) * u64::from(cols) {
+        0 => Err(format!("{rows}x{cols} has no element")),
+        n if n > 1 << 18 => Err(format!("{rows}x{cols} is larger than any UB")),
+        _ => Ok(()),
     }
 }
 

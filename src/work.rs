@@ -62,6 +62,14 @@ impl Work {
         Ready { work: self, prepared }
     }
 
+    /// Is there nothing to time?
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Work::Stream(stream, _) => stream.records.is_empty(),
+            Work::Function(program, _) => program.insts.is_empty(),
+        }
+    }
+
     /// Cycles on a target.
     pub fn cycles(&self, target: &Target) -> Result<f64, String> {
         self.ready(target).cycles(target)

@@ -332,6 +332,7 @@ fn broken_measurements_have_messages() {
             &[],
             "larger than any UB",
         ),
+        (file("nil.csv", &format!("{cases}tadd,f32,0,0,281\n")), &[], "0x0 has no element"),
         (file("no.csv", &format!("{cases}tadd,f32,8,64,\n")), &[], "no measured figure"),
         (file("minus.csv", &format!("{cases}tadd,f32,8,64,-3\n")), &[], "no number of cycles"),
         (file("absurd.csv", &format!("{cases}tadd,f32,8,64,1e300\n")), &[], "no number of cycles"),

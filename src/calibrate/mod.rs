@@ -210,6 +210,7 @@ fn usable(measured: Vec<Measured>, target: &Target) -> (Vec<Used>, Vec<Skipped>)
         let sound = measured > 0.0 && measured <= MOST_CYCLES;
         let work = work.and_then(|w| match w.cycles(target) {
             Ok(_) if !sound => Err("the measured figure is no number of cycles".into()),
+            Ok(_) if w.is_empty() => Err("no instruction runs".into()),
             Ok(_) => Ok(w),
             Err(e) => Err(e),
         });

@@ -175,8 +175,7 @@ fn below(path: &Path, core: u32) -> Vec<PathBuf> {
             let found = [p.join("dump"), p.clone()].map(|d| find(&d, core, kind).ok().flatten());
             found.iter().any(Option::is_some)
         };
-        profile(p, core).is_file()
-            || dump("instr_popped_log") && dump("instr_log")
+        profile(p, core).is_file() || dump("instr_popped_log") && dump("instr_log")
     };
     let mut all: Vec<PathBuf> = entries.filter(|p| p.is_dir()).filter(holds).collect();
     all.sort();

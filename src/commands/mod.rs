@@ -72,7 +72,7 @@ pub enum Command {
     /// Verify the microcode of tile operations against their meaning.
     Verify(verify::VerifyArgs),
     /// Time one execution under many values of a target's figures.
-    Whatif(whatif::WhatifArgs),
+    Whatif(Box<whatif::WhatifArgs>),
     /// Run a kernel and write its traces for viewers and for reading.
     Trace(trace::TraceArgs),
     /// Compare two runs: cycles by pipe, cause, instruction and tile operation.

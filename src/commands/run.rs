@@ -9,7 +9,8 @@ use crate::session::{self, Ran, Refusal, Request, prepare, read_source, timeline
 use crate::stale;
 use crate::trace_files::Wanted;
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use ptoemu_core::check::Checks;
 use ptoemu_core::diag::Level;
 use ptoemu_core::target::Target;
@@ -58,6 +59,38 @@ pub struct ProgramArgs {
     /// Treat warnings as errors: `--deny warnings`.
     #[arg(long, value_enum)]
     pub deny: Option<Deny>,
+}
+
+/// The options of a program that were given, by name, whatever their value.
+#[derive(Clone, Debug, Default)]
+pub struct Named(pub Vec<String>);
+
+impl Args for Named {
+    fn augment_args(cmd: Command) -> Command {
+        cmd
+    }
+
+    fn augment_args_for_update(cmd: Command) -> Command {
+        cmd
+    }
+}
+
+impl FromArgMatches for Named {
+    fn from_arg_matches(m: &ArgMatches) -> Result<Self, clap::Error> {
+        let all = ProgramArgs::augment_args(Command::new("program"));
+        let given =
+            |a: &&Arg| m.value_source(a.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let name = |a: &Arg| match a.get_short() {
+            Some(short) => format!("-{short}"),
+            None => format!("--{}", a.get_long().unwrap_or_default()),
+        };
+        Ok(Named(all.get_arguments().filter(given).map(name).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, m: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Named::from_arg_matches(m)?;
+        Ok(())
+    }
 }
 
 /// Values of `--sync`.

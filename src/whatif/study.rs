@@ -61,6 +61,7 @@ impl Study {
         if !faults.is_empty() {
             return Err(Refusal::Program(faults));
         }
+        self.one_line()?;
         self.distinct()?;
         for s in &self.subjects {
             let mut done = Vec::new();
@@ -74,6 +75,19 @@ impl Study {
         match self.len() {
             Some(_) => Ok(()),
             None => Err(anyhow::anyhow!("the study has more than 2^64 points").into()),
+        }
+    }
+
+    /// Refuses names that would break a row in two: rows are lines.
+    fn one_line(&self) -> Result<(), Refusal> {
+        let subjects = self.subjects.iter().flat_map(|s| [&s.name, &s.shape]);
+        let mut names = subjects.chain(self.targets.iter().map(|t| &t.name));
+        match names.find(|n| n.contains(char::is_control)) {
+            Some(n) => Err(anyhow::anyhow!(
+                "{n:?} has a line break or control character, and rows are lines: name it otherwise"
+            )
+            .into()),
+            None => Ok(()),
         }
     }
 

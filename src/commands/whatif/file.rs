@@ -3,7 +3,7 @@
 mod grid;
 
 use crate::commands::op::{self, CaseArgs};
-use crate::commands::run::ProgramArgs;
+use crate::commands::run::{Named, ProgramArgs};
 use crate::session::{Refusal, read_source};
 use crate::targets;
 use crate::whatif::{Axis, Grid, Study, Subject, alternatives};
@@ -28,6 +28,9 @@ const OPERATION: &str = "`ptoemu explain NAME` shows operations and their types"
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct KernelOptions {
+    // Before the options it looks at: reading those takes them away.
+    #[command(flatten)]
+    named: Named,
     #[command(flatten)]
     program: ProgramArgs,
 }
@@ -55,7 +58,12 @@ pub(super) struct Plan {
 /// Reads a study file; paths in it are relative to it.
 pub(super) fn load(path: &Path) -> Result<Plan, Refusal> {
     let file = read_source(path)?;
-    let mut r = Reader { file, dir: path.parent().unwrap_or(Path::new("")), faults: Vec::new(), files: Vec::new() };
+    let mut r = Reader {
+        file,
+        dir: path.parent().unwrap_or(Path::new("")),
+        faults: Vec::new(),
+        files: Vec::new(),
+    };
     let plan = r.study();
     if r.faults.is_empty() { Ok(plan) } else { Err(Refusal::Program(r.faults)) }
 }
@@ -208,17 +216,24 @@ impl Reader<'_> {
         };
         let (words, at) = self.options(fields, span);
         let parsed = match KernelOptions::try_parse_from(&words) {
-            Ok(o) => o.program,
+            Ok(o) => o,
             Err(e) => return self.bad_option(at, &e),
         };
-        if !parsed.target.sets.is_empty() || !parsed.args.is_empty() {
+        let own = ["-v", "--set", "--arg"].map(String::from);
+        if parsed.named.0.iter().any(|n| own.contains(n)) {
             let help = "targets: [...], set: {...} and args: [...]";
-            self.fault(at, "figures and arguments have fields of their own", help);
+            self.fault(at, "targets, figures and arguments have fields of their own", help);
             return Vec::new();
         }
+        if parsed.program.deny.is_some() {
+            let help = "give --deny warnings on the command line: it counts for all of the study";
+            self.fault(at, "`--deny` is no option of one kernel", help);
+            return Vec::new();
+        }
+        let parsed = parsed.program;
         let (args, at_args) = self.texts_of(fields, "args", at);
         let args: Vec<String> = args.iter().map(|a| beside(self.dir, a)).collect();
-        let label = self.text_of(fields, "label").map(|t| t.0);
+        let label = self.label(fields);
         let made = alternatives(&args).map_err(Refusal::Usage).and_then(|all| {
             let subject = |(shape, given)| {
                 let shape = joined(label.as_deref(), shape);
@@ -243,7 +258,7 @@ impl Reader<'_> {
             Ok(o) => o.case,
             Err(e) => return self.bad_option(at, &e),
         };
-        let label = self.text_of(fields, "label").map(|t| t.0);
+        let label = self.label(fields);
         let Some(shapes) = fields.iter().find(|f| f.name == "shapes") else { return Vec::new() };
         let mut out = Vec::new();
         for (shape, span) in self.texts(&shapes.node) {
@@ -264,6 +279,19 @@ impl Reader<'_> {
             }
         }
         out
+    }
+
+    /// A label, which is part of a row and so of one line.
+    fn label(&mut self, fields: &[Field]) -> Option<String> {
+        let (text, span) = self.text_of(fields, "label")?;
+        if text.contains(char::is_control) {
+            self.fault(
+                span,
+                "a label has no line breaks or control characters",
+                "one line of text",
+            );
+        }
+        Some(text)
     }
 
     /// The words of the field `options`.

@@ -6,7 +6,7 @@ mod summary;
 
 use super::op::CaseArgs;
 use super::places::Places;
-use super::run::ProgramArgs;
+use super::run::{Named, ProgramArgs};
 use super::{TargetArgs, say};
 use crate::data::save;
 use crate::session::{Refusal, read_source};
@@ -38,6 +38,9 @@ pub struct WhatifArgs {
     /// Kernels, or one study file (.ron).
     #[arg(required = true)]
     kernels: Vec<PathBuf>,
+    // Before the options it looks at: reading those takes them away.
+    #[command(flatten)]
+    named: Named,
     #[command(flatten)]
     program: ProgramArgs,
     #[command(flatten)]
@@ -159,12 +162,10 @@ fn kernels(args: &WhatifArgs) -> Result<u8, Refusal> {
     {
         let plan = file::load(one)?;
         let mut study = args.study.clone();
-        if !program.target.sets.is_empty() || !study.pairs.0.is_empty() || !program.args.is_empty()
-        {
-            return Err(anyhow!("{}: the study file says what changes", one.display()).into());
-        }
+        alone(one, args)?;
         study.output = study.output.or(plan.output);
-        study.page = study.page.or(plan.page);
+        // A part has no page; the whole gets it once the parts are joined.
+        study.page = study.page.or(plan.page.filter(|_| study.shard == Shard::ALL));
         let places = Places::default().reads([one]).reads(plan.files);
         return run(&plan.study, &study, places, &wants, deny);
     }
@@ -182,6 +183,21 @@ fn kernels(args: &WhatifArgs) -> Result<u8, Refusal> {
     let plan = Study { subjects, targets: files(&program.target)?, grid };
     let places = Places::default().reads(&args.kernels).program(program);
     run(&plan, &args.study, places, &wants, deny)
+}
+
+/// Refuses options beside a study file that say what it says. Findings are shown as asked for.
+fn alone(study: &Path, args: &WhatifArgs) -> Result<()> {
+    let pair = (!args.study.pairs.0.is_empty()).then(|| "--pair".to_string());
+    let mut names: Vec<String> = args.named.0.iter().cloned().chain(pair).collect();
+    names.retain(|n| !["--checks", "--deny"].contains(&n.as_str()));
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(anyhow!(
+        "{}: the study file says what runs and what changes: leave {} out, or write it into the file",
+        study.display(),
+        names.join(", ")
+    ))
 }
 
 /// Reads a kernel; operations have a command of their own.
