@@ -4,7 +4,7 @@
 //! `PTOEMU_BLESS=1` rewrites the list.
 
 use ptoemu_core::dtype::DType;
-use ptoemu_isa::tile::{Call, Family, Layout, Quirk, Quirks, Tile, find};
+use ptoemu_isa::tile::{Call, Family, Quirk, Quirks, find};
 use ptoemu_isa::verify::{Bench, BuiltIn, Catch, Cause, Domain, Unit, Uses};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -89,28 +89,13 @@ fn caught(e: &Entry) -> Option<Catch> {
     Some(bench.minimal(cause, &found, Quirks::vendor(), &BuiltIn, &domain))
 }
 
-fn operand(role: &str, t: &Tile) -> String {
-    let mut out = format!("{role} {}x{} {}", t.rows, t.cols, t.dtype);
-    if t.layout == Layout::ColMajor {
-        out.push_str(" col_major");
-    }
-    if (t.valid_rows, t.valid_cols) != (t.rows, t.cols) {
-        let _ = write!(out, " valid {}x{}", t.valid_rows, t.valid_cols);
-    }
-    if !t.static_rows {
-        out.push_str(" dynamic");
-    }
-    let _ = write!(out, " at {:#x}", t.addr);
-    out
-}
-
 fn section(e: &Entry, c: &Catch) -> String {
     let call: Call = c.spec.call(&c.unit, Quirks::vendor());
     let family = if e.family == Family::A5 { "950" } else { "A2/A3" };
     let mut out = format!("### {} on {family}\n\n", e.quirk.name());
     let about = e.quirk.about().trim_start_matches("950: ");
     let _ = writeln!(out, "{}{}.\n", about[..1].to_uppercase(), &about[1..]);
-    let operands: Vec<String> = call.tiles().map(|(r, t)| operand(r, t)).collect();
+    let operands: Vec<String> = call.tiles().map(|(r, t)| format!("{r} {t}")).collect();
     let _ = writeln!(out, "* Input: {} {}: {}", e.op, c.unit.types(), operands.join(", "));
     if let Some(s) = call.scalar {
         let _ = writeln!(out, "* Scalar: {:#x}:{}", s.bits, s.dtype);

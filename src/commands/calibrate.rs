@@ -63,14 +63,10 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Refusal> {
     Places::default()
         .target(&args.target)
         .reads(&args.measured)
-        .folder("--page", &args.page, &files::FIXED)
+        .page("--page", &args.page, &files::FIXED)
         .writes("-o", &args.out)
         .writes("--json", &args.json)
-        .check()?;
-    for path in args.out.iter().chain(args.json.iter().filter(|p| p.as_os_str() != "-")) {
-        crate::data::writable(path)?;
-    }
-    super::subject::folder(&args.page)?;
+        .check_writable()?;
     let options =
         Options { quirks: built_in(&args.microcode)?, exe: args.exe, line_rows: &args.line_rows };
     let mut rows = Vec::new();

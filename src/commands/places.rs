@@ -4,6 +4,7 @@ use super::TargetArgs;
 use super::run::{Microcode, ProgramArgs};
 use crate::data::{same_file, special, writable};
 use crate::session::Refusal;
+use crate::study::files;
 use crate::targets;
 use anyhow::{Result, anyhow};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ pub(super) struct Places {
     reads: Vec<PathBuf>,
     /// Option, and file.
     writes: Vec<(&'static str, PathBuf)>,
+    /// Folders of pages.
+    pages: Vec<PathBuf>,
 }
 
 impl Places {
@@ -66,6 +69,12 @@ impl Places {
         self
     }
 
+    /// The same for the page of a study, whose folder is made before anything is computed.
+    pub fn page(mut self, option: &'static str, dir: &Option<PathBuf>, names: &[&str]) -> Self {
+        self.pages.extend(dir.clone());
+        self.folder(option, dir, names)
+    }
+
     /// Refuses what would be lost. Devices hold nothing.
     pub fn check(self) -> Result<(), Refusal> {
         let mut files = self.writes.iter().filter(|(_, p)| !special(p));
@@ -89,10 +98,15 @@ impl Places {
         Ok(())
     }
 
-    /// The same, and whether the files written can be.
-    pub fn check_writable(self) -> Result<(), Refusal> {
-        let files: Vec<PathBuf> = self.writes.iter().map(|w| w.1.clone()).collect();
+    /// The same, and whether the files written can be. Makes the folders of pages.
+    pub fn check_writable(mut self) -> Result<(), Refusal> {
+        let pages = std::mem::take(&mut self.pages);
+        let all = self.writes.iter().map(|w| w.1.clone());
+        let (inside, beside): (Vec<_>, Vec<_>) =
+            all.partition(|p| pages.iter().any(|d| p.parent() == Some(d)));
         self.check()?;
-        Ok(files.iter().try_for_each(|p| writable(p))?)
+        beside.iter().try_for_each(|p| writable(p))?;
+        pages.iter().try_for_each(|d| files::prepare(d))?;
+        Ok(inside.iter().try_for_each(|p| writable(p))?)
     }
 }

@@ -3,7 +3,7 @@
 use super::output::table;
 use super::places::Places;
 use super::run::{ProgramArgs, built_in};
-use super::subject::{Choice, FormArgs, folder, kernel};
+use super::subject::{Choice, FormArgs, kernel};
 use super::{print, say, show_all, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
@@ -66,13 +66,9 @@ pub fn sensitivity(args: &SensitivityArgs) -> Result<u8, Refusal> {
         .program(&args.program)
         .reads(kernel(&args.subject))
         .targets(args.against.iter().flat_map(|a| a.split(',').map(str::trim)))
-        .folder("-o", &args.out, &files::FIXED)
+        .page("-o", &args.out, &files::FIXED)
         .writes("--json", &args.json)
-        .check()?;
-    folder(&args.out)?;
-    if let Some(path) = args.json.iter().find(|p| p.as_os_str() != "-") {
-        crate::data::writable(path)?;
-    }
+        .check_writable()?;
     let recorded = recorded(&subject, &target)?;
     let mut report = study(args, (&subject, &target), &recorded, ranges)?;
     if let Some(other) = rival {

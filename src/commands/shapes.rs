@@ -3,7 +3,7 @@
 use super::output::table;
 use super::places::Places;
 use super::run::{ProgramArgs, built_in};
-use super::subject::{Choice, FormArgs, folder, kernel, kernel_source};
+use super::subject::{Choice, FormArgs, kernel, kernel_source};
 use super::{print, say, write_json};
 use crate::calibrate::number;
 use crate::session::Refusal;
@@ -56,13 +56,9 @@ pub fn shapes(args: &ShapesArgs) -> Result<u8, Refusal> {
         .program(&args.program)
         .reads(kernel(&args.subject))
         .targets(args.against.iter().flat_map(|a| a.split(',').map(str::trim)))
-        .folder("-o", &args.out, &files::FIXED)
+        .page("-o", &args.out, &files::FIXED)
         .writes("--json", &args.json)
-        .check()?;
-    folder(&args.out)?;
-    if let Some(path) = args.json.iter().find(|p| p.as_os_str() != "-") {
-        crate::data::writable(path)?;
-    }
+        .check_writable()?;
     let report = study::shapes::shapes(&name, &family, &contenders, (&rows, &cols), args.ub)?;
     if let Some(dir) = &args.out {
         let (html, plots) = pages::shapes(&report, &files::command());

@@ -10,7 +10,7 @@ use ptoemu_core::diag::SourceFile;
 use ptoemu_core::target::Target;
 use ptoemu_isa::case::Case;
 use ptoemu_isa::tile::{self, Quirks};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Options of tile operations in studies.
@@ -155,9 +155,4 @@ impl Choice {
         crate::targets::override_all(&mut target, &self.sets)?;
         Ok(target)
     }
-}
-
-/// A folder for the files of a study, made before anything is computed.
-pub fn folder(out: &Option<PathBuf>) -> Result<(), Refusal> {
-    Ok(out.as_deref().map_or(Ok(()), crate::study::files::prepare)?)
 }

@@ -1,6 +1,7 @@
 //! The files of a study: a page, its pictures, its rows.
 
 use super::pages::Named;
+use crate::batch::Batch;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs;
@@ -27,26 +28,28 @@ pub fn write<T: Serialize>(
     plots: &[Named],
     rows: &[T],
 ) -> Result<Vec<String>> {
-    let mut files = page(dir, html, plots)?;
     let mut csv = csv::Writer::from_writer(Vec::new());
     for r in rows {
         csv.serialize(r)?;
     }
-    crate::data::write_whole(&dir.join(ROWS), &csv.into_inner()?)?;
-    files.push(ROWS.into());
-    Ok(files)
+    all(dir, html, plots, Some(csv.into_inner()?))
 }
 
 /// Writes `study.html` and every picture as SVG. Names of the files.
 pub fn page(dir: &Path, html: &str, plots: &[Named]) -> Result<Vec<String>> {
-    let mut files = vec![PAGE.to_string()];
-    crate::data::write_whole(&dir.join(PAGE), html.as_bytes())?;
-    for (name, plot) in plots {
-        let file = format!("{name}.svg");
-        crate::data::write_whole(&dir.join(&file), plot.standalone().as_bytes())?;
-        files.push(file);
+    all(dir, html, plots, None)
+}
+
+fn all(dir: &Path, html: &str, plots: &[Named], rows: Option<Vec<u8>>) -> Result<Vec<String>> {
+    let mut files = vec![(PAGE.to_string(), html.as_bytes().to_vec())];
+    files.extend(plots.iter().map(|(n, p)| (format!("{n}.svg"), p.standalone().into_bytes())));
+    files.extend(rows.map(|r| (ROWS.to_string(), r)));
+    let mut batch = Batch::default();
+    for (name, bytes) in &files {
+        batch.write(&dir.join(name), &|out| out.write_all(bytes))?;
     }
-    Ok(files)
+    batch.place()?;
+    Ok(files.into_iter().map(|f| f.0).collect())
 }
 
 /// The command that was typed, ready to be typed again; from the start, where it went on with a file.

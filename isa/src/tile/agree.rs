@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::meaning::to_f64;
-use super::op::Tolerance;
+use super::op::{Operator, Tolerance};
 use ptoemu_core::dtype::DType;
 
 /// Does `got` agree with the meaning `want` at row `r`, column `c`? NaN agrees with NaN; sums and
@@ -33,7 +33,7 @@ fn sum_agrees(call: &Call, before: &[u8], (r, c): (u64, u64), got: f64, want: f6
         let bytes = before.get(at..at + t.size()).unwrap_or(&[]);
         to_f64(t, bytes.iter().rev().fold(0, |acc, x| acc << 8 | u64::from(*x)))
     };
-    let product = call.op.name.ends_with("prod");
+    let product = call.op.operator == Operator::Mul;
     let (max, tiny, ulp, exact) = match t {
         DType::F16 => (65504.0, 1e-4, 1.0 / 1024.0, 2048.0),
         DType::BF16 => (f64::from(f32::MAX), 1e-37, 1.0 / 128.0, 256.0),

@@ -117,6 +117,23 @@ pub struct Tile {
     pub addr: u64,
 }
 
+/// Shape, type, layout, valid region and place: `8x16 f32 col_major valid 4x1 at 0x40`.
+impl std::fmt::Display for Tile {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}x{} {}", self.rows, self.cols, self.dtype)?;
+        if self.layout == Layout::ColMajor {
+            f.write_str(" col_major")?;
+        }
+        if (self.valid_rows, self.valid_cols) != (self.rows, self.cols) {
+            write!(f, " valid {}x{}", self.valid_rows, self.valid_cols)?;
+        }
+        if !self.static_rows || !self.static_cols {
+            f.write_str(" dynamic")?;
+        }
+        write!(f, " at {:#x}", self.addr)
+    }
+}
+
 impl Tile {
     /// A row-major vector tile at address 0, sizes known at compile time; `(rows, columns)`.
     pub fn plain(name: &str, dtype: DType, shape: (u32, u32), valid: (u32, u32)) -> Tile {

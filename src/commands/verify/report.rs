@@ -7,11 +7,10 @@ use super::sweep::{Found, Results, Sweep};
 use crate::commands::run::Microcode;
 use crate::study::files::word;
 use ptoemu_core::dtype::DType;
-use ptoemu_isa::tile::{Call, Family, Layout, Tile, TileOp};
+use ptoemu_isa::tile::{Call, Family, TileOp};
 use ptoemu_isa::verify::{Cause, Cell, Fault, Tail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// The whole report.
@@ -108,22 +107,6 @@ impl Finding {
         let gap = if cause.is_empty() { "" } else { " " };
         format!("{cause}{gap}{} on {}: {}", self.op, self.family, self.operands.join(", "))
     }
-}
-
-/// `8x16 f32 row-major, valid 4x1, at 0x40`.
-fn operand(role: &str, t: &Tile) -> String {
-    let mut out = format!("{role} {}x{} {}", t.rows, t.cols, t.dtype);
-    if t.layout == Layout::ColMajor {
-        out.push_str(" col_major");
-    }
-    if (t.valid_rows, t.valid_cols) != (t.rows, t.cols) {
-        let _ = write!(out, " valid {}x{}", t.valid_rows, t.valid_cols);
-    }
-    if !t.static_rows || !t.static_cols {
-        out.push_str(" dynamic");
-    }
-    let _ = write!(out, " at {:#x}", t.addr);
-    out
 }
 
 /// What of a call is no operand.
@@ -233,7 +216,7 @@ fn finding(f: &Found, sweep: &Sweep, (dir, microcode, target): (&Path, &str, &st
         },
         faults: f.catch.faults.iter().map(fault).collect(),
         count: f.catch.count,
-        operands: call.tiles().map(|(role, t)| operand(role, t)).collect(),
+        operands: call.tiles().map(|(role, t)| format!("{role} {t}")).collect(),
         settings: settings(&call),
     }
 }

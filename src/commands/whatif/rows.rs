@@ -5,7 +5,6 @@ use super::summary::Summary;
 use crate::commands::output::table;
 use crate::commands::places::Places;
 use crate::commands::{print, say, show_all, write_json};
-use crate::data::writable;
 use crate::progress::Progress;
 use crate::session::Refusal;
 use crate::study::{files, pages};
@@ -137,10 +136,8 @@ impl Outputs {
         places
             .writes("-o", &rows)
             .writes("--json", &args.json)
-            .folder("--page", &args.page, &[files::PAGE])
-            .check()?;
-        crate::commands::subject::folder(&args.page)?;
-        rows.iter().chain(args.json.iter().filter(|p| file(p))).try_for_each(|p| writable(p))?;
+            .page("--page", &args.page, &[files::PAGE])
+            .check_writable()?;
         Ok(Outputs { rows, format })
     }
 }

@@ -196,7 +196,7 @@ pub fn bin_scalar(call: &Call, to: &mut dyn Issue) -> Done {
         return divide(call, to);
     }
     if matches!(op, Operator::And | Operator::Or | Operator::Xor) {
-        return spread(call, to, super::two(op));
+        return spread(call, to, super::two(op), call.scalar_bits(), false);
     }
     let sign = 1u64 << (8 * t.size() as u32 - 1);
     let (op, s) = match op {
@@ -215,25 +215,8 @@ pub fn bin_scalar(call: &Call, to: &mut dyn Issue) -> Done {
     run(call, to, |_| None, |c, x, m, _| c.scalar(op, x.first().copied().unwrap_or(V(0)), s, m))
 }
 
-/// A tile and a scalar that is spread once.
-fn spread(call: &Call, to: &mut dyn Issue, op: Op) -> Done {
-    let bits = call.scalar_bits();
-    run(
-        call,
-        to,
-        |c| Some(c.splat(bits)),
-        |c, x, m, s| {
-            let x = x.first().copied().unwrap_or(V(0));
-            c.op(op, &[x, s.unwrap_or(x)], m)
-        },
-    )
-}
-
-/// Tile / scalar or scalar / tile: the scalar is spread once.
-fn divide(call: &Call, to: &mut dyn Issue) -> Done {
-    let recip = call.op.operator == Operator::Recip;
-    let bits = if recip { one(call.dst.dtype) } else { call.scalar_bits() };
-    let under = recip || call.attrs.reversed;
+/// A tile and a scalar that is spread once, as the second operand; as the first if `first`.
+fn spread(call: &Call, to: &mut dyn Issue, op: Op, bits: u64, first: bool) -> Done {
     run(
         call,
         to,
@@ -241,9 +224,16 @@ fn divide(call: &Call, to: &mut dyn Issue) -> Done {
         |c, x, m, s| {
             let x = x.first().copied().unwrap_or(V(0));
             let s = s.unwrap_or(x);
-            c.op(Op::vdiv, &if under { [s, x] } else { [x, s] }, m)
+            c.op(op, &if first { [s, x] } else { [x, s] }, m)
         },
     )
+}
+
+/// Tile / scalar or scalar / tile.
+fn divide(call: &Call, to: &mut dyn Issue) -> Done {
+    let recip = call.op.operator == Operator::Recip;
+    let bits = if recip { one(call.dst.dtype) } else { call.scalar_bits() };
+    spread(call, to, Op::vdiv, bits, recip || call.attrs.reversed)
 }
 
 /// Integers are divided by the scalar unit, element by element, after the vector pipe.
